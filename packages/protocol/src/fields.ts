@@ -1,0 +1,137 @@
+// The fields that documents and the relay's wire messages are made of, as JSON Schemas with static types (TypeBox).
+import Type, { type Static } from "typebox";
+import { idPattern, namePattern, textIdPattern } from "./ids.ts";
+import { protocolLimits as limits } from "./limits.ts";
+
+/** Objects are closed: an unknown field is refused, because a signer may have meant something by it. */
+export const closed = { additionalProperties: false } as const;
+
+const amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const duration_ms = Type.Integer({ minimum: 1, maximum: limits.duration_ms });
+const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
+const name = Type.String({ pattern: namePattern });
+const id = Type.String({ pattern: idPattern });
+const fence = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+const media_type = Type.String({ pattern: "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;[ -~]*)?$", maxLength: 255 });
+const json_schema = Type.Unsafe<Record<string, unknown>>({ type: "object" });
+const message = Type.String({ maxLength: limits.message_chars });
+
+const jwk = Type.Object(
+  {
+    kty: Type.Literal("OKP"),
+    crv: Type.Literal("Ed25519"),
+    // The last character holds four bits of the key and two zero bits: one spelling per key.
+    x: Type.String({ pattern: "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$" }),
+  },
+  closed,
+);
+
+/** Stands for payload bytes beside the document: sha256 is over salt ‖ payload, so an erased payload stays erased. */
+const payload_digest = Type.Object(
+  { media_type, size: amount, salt: Type.String({ pattern: "^[A-Za-z0-9_-]{21}[AQgw]$" }), sha256 },
+  closed,
+);
+
+const artifact = Type.Object(
+  { sha256, size: amount, media_type, name: Type.Optional(Type.String({ pattern: textIdPattern })) },
+  closed,
+);
+
+const labels = Type.Unsafe<Record<string, string>>({
+  type: "object",
+  propertyNames: { type: "string", minLength: 1, maxLength: limits.label_key_chars },
+  additionalProperties: { type: "string", maxLength: limits.label_value_chars },
+  maxProperties: limits.labels,
+});
+
+/** Keyed by URI: kept, passed on, ignored. */
+const ext = Type.Unsafe<Record<string, unknown>>({
+  type: "object",
+  propertyNames: { type: "string", pattern: "^[A-Za-z][A-Za-z0-9+.-]*:[!-~]+$", maxLength: 256 },
+  maxProperties: limits.ext,
+});
+
+/** `cost` counts millionths of the namespace's unit of account: signed numbers are integers. */
+const usage = Type.Object({ cost: Type.Optional(amount), tokens: Type.Optional(amount) }, closed);
+const budget = Type.Object({ ...usage.properties, handoffs: Type.Optional(amount) }, closed);
+
+const time_limits = Type.Object(
+  {
+    deadline_ms: Type.Optional(duration_ms),
+    queue_ms: Type.Optional(duration_ms),
+    ack_ms: Type.Optional(duration_ms),
+    lease_ms: Type.Optional(duration_ms),
+    attempt_ms: Type.Optional(duration_ms),
+    max_attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.attempts })),
+    retry: Type.Optional(Type.Enum(["attempts", "until_ack"])),
+  },
+  closed,
+);
+
+const error = Type.Object({ reason: name, message, detail: Type.Optional(Type.Unknown()) }, closed);
+
+const proof = Type.Object(
+  {
+    key: Type.String({ pattern: "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$" }),
+    sig: Type.String({ pattern: "^[A-Za-z0-9_-]{85}[AQgw]$" }),
+    index: Type.Integer({ minimum: 0, maximum: limits.batch_messages - 1 }),
+    size: Type.Integer({ minimum: 1, maximum: limits.batch_messages }),
+    path: Type.Array(Type.String({ pattern: "^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$" }), {
+      maxItems: limits.path_digests,
+    }),
+  },
+  closed,
+);
+
+const capability = Type.Object(
+  {
+    name,
+    description: Type.Optional(message),
+    version: Type.Optional(Type.String({ pattern: textIdPattern })),
+    input_schema: Type.Optional(json_schema),
+    output_schema: Type.Optional(json_schema),
+    timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.duration_ms / 1000 })),
+    idempotent: Type.Optional(Type.Boolean()),
+    tags: Type.Optional(Type.Array(Type.String({ pattern: namePattern }), { maxItems: limits.tags })),
+    ext: Type.Optional(ext),
+  },
+  closed,
+);
+
+export const fields = {
+  id,
+  name,
+  text_id: Type.String({ pattern: textIdPattern }),
+  relay_url: Type.String({ pattern: "^https?://[!-~]+$", maxLength: limits.url_chars }),
+  amount,
+  fence,
+  duration_ms,
+  sha256,
+  media_type,
+  message,
+  json_schema,
+  jwk,
+  payload_digest,
+  artifact,
+  artifacts: Type.Array(artifact, { maxItems: limits.artifacts }),
+  labels,
+  ext,
+  usage,
+  budget,
+  limits: time_limits,
+  error,
+  proof,
+  capability,
+  capabilities: Type.Array(capability, { maxItems: limits.capabilities }),
+  challenge: Type.String({ pattern: "^[A-Za-z0-9_-]{22,256}$" }),
+  priority: Type.Integer({ minimum: 0, maximum: 9 }),
+  traceparent: Type.String({ pattern: "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$" }),
+};
+
+export type PayloadDigest = Static<typeof payload_digest>;
+export type Artifact = Static<typeof artifact>;
+export type Usage = Static<typeof usage>;
+export type Budget = Static<typeof budget>;
+export type Limits = Static<typeof time_limits>;
+export type OutcomeError = Static<typeof error>;
+export type Capability = Static<typeof capability>;

@@ -1,0 +1,25 @@
+// Every bound of the protocol in one place. A relay may be stricter with sizes, never looser.
+
+export const protocolLimits = {
+  /** Messages under one signature. */
+  batch_messages: 4096,
+  /** log2 of the above. */
+  path_digests: 12,
+  document_bytes: 65_536,
+  /** A registration carries the schemas of all its capabilities. */
+  registration_bytes: 1_048_576,
+  document_depth: 64,
+  duration_ms: 30 * 24 * 60 * 60 * 1000,
+  name_chars: 128,
+  text_id_chars: 256,
+  url_chars: 2048,
+  labels: 16,
+  label_key_chars: 64,
+  label_value_chars: 256,
+  artifacts: 64,
+  capabilities: 256,
+  tags: 16,
+  ext: 16,
+  attempts: 100,
+  message_chars: 2000,
+} as const;

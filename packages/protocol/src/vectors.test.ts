@@ -1,0 +1,103 @@
+// Runs the checked-in vectors of spec/vectors against the code, as an implementation in another language would.
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { fromBase64url, toBase64url, toHex, toUtf8 } from "./encoding.ts";
+import { parsePublicKey } from "./keys.ts";
+import { payloadDigest } from "./payload.ts";
+import { documentDigest, openProof, type Proof, verifyProof } from "./signing.ts";
+import { parseStrictBytes } from "./strict-json.ts";
+import { makeVectors } from "./testing/make-vectors.ts";
+import { testCrypto } from "./testing/test-crypto.ts";
+
+const folder = new URL("../../../spec/vectors/", import.meta.url);
+
+type Vectors = Awaited<ReturnType<typeof makeVectors>>;
+
+function load<Name extends keyof Vectors>(name: Name): Vectors[Name] {
+  return JSON.parse(readFileSync(new URL(name, folder), "utf8"));
+}
+
+function decoded(text: string): Uint8Array {
+  const bytes = fromBase64url(text);
+  if (bytes === null) throw new Error(`${text} is not base64url`);
+  return bytes;
+}
+
+function keyOf(jwk: unknown) {
+  const parsed = parsePublicKey(testCrypto, jwk);
+  if (!parsed.ok) throw new Error(parsed.fault);
+  return parsed.key;
+}
+
+const signature = load("signature.json");
+const batch = load("batch.json");
+const keys = load("keys.json");
+const json = load("json.json");
+
+it("the vectors are those the code makes (else run node packages/protocol/src/testing/make-vectors.ts)", async () => {
+  const made: unknown = JSON.parse(JSON.stringify(await makeVectors()));
+  expect({ "signature.json": signature, "batch.json": batch, "keys.json": keys, "json.json": json }).toEqual(made);
+});
+
+describe("signature.json", () => {
+  const publicKey = keyOf(signature.jwk);
+
+  it.each(signature.cases)("$name", async ({ typ, text, bytes, leaf_sha256, signed, proof }) => {
+    expect(decoded(bytes)).toEqual(toUtf8(text));
+    expect(documentDigest(testCrypto, typ, decoded(bytes))).toBe(leaf_sha256);
+    const root = openProof(testCrypto, typ, decoded(bytes), proof);
+    expect(toBase64url(root?.signed ?? new Uint8Array())).toBe(signed);
+    expect(await verifyProof(testCrypto, publicKey, typ, decoded(bytes), proof)).toBe(true);
+  });
+
+  it.each(signature.payloads)("payload $text", ({ salt, text, sha256 }) => {
+    expect(payloadDigest(testCrypto, decoded(salt), toUtf8(text))).toBe(sha256);
+  });
+});
+
+describe("batch.json", () => {
+  const publicKey = keyOf(batch.jwk);
+
+  it.each(batch.batches)("size $size", async ({ root, messages }) => {
+    for (const { typ, bytes, leaf_sha256, proof } of messages) {
+      expect(documentDigest(testCrypto, typ, decoded(bytes))).toBe(leaf_sha256);
+      const opened = openProof(testCrypto, typ, decoded(bytes), proof);
+      expect(toHex(opened?.signed.slice(-32) ?? new Uint8Array())).toBe(root);
+      expect(await verifyProof(testCrypto, publicKey, typ, decoded(bytes), proof)).toBe(true);
+    }
+  });
+
+  it.each(batch.refused)("refuses $name", async ({ typ, bytes, proof }) => {
+    expect(await verifyProof(testCrypto, publicKey, typ, decoded(bytes), proof)).toBe(false);
+  });
+
+  it("starts its refused proofs from one that holds", async () => {
+    const whole = batch.batches.find(({ size }) => size === 5)?.messages[2];
+    const proof: Proof | undefined = whole?.proof;
+    expect(await verifyProof(testCrypto, publicKey, "outcome", toUtf8('{"n":2}'), proof)).toBe(true);
+  });
+});
+
+describe("keys.json", () => {
+  it.each(keys.accepted)("accepts $thumbprint", ({ jwk, thumbprint }) => {
+    expect(keyOf(jwk).thumbprint).toBe(thumbprint);
+  });
+
+  it.each(keys.refused)("refuses $name", ({ jwk, fault }) => {
+    expect(parsePublicKey(testCrypto, jwk)).toEqual({ ok: false, fault });
+  });
+
+  it("has the thumbprint that RFC 8037 prints for its example key", () => {
+    expect(keys.accepted[0]?.thumbprint).toBe("kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+  });
+});
+
+describe("json.json", () => {
+  it.each(json.accepted)("accepts $text", ({ text, bytes }) => {
+    expect(parseStrictBytes(decoded(bytes), json.limits)).toEqual({ ok: true, value: JSON.parse(text) });
+  });
+
+  it.each(json.refused)("refuses $bytes: $reason", ({ bytes, reason, path }) => {
+    expect(parseStrictBytes(decoded(bytes), json.limits)).toMatchObject({ ok: false, fault: { reason, path } });
+  });
+});
