@@ -1,0 +1,84 @@
+/** How a handoff ends: once, with an outcome, and with whatever its end sets in motion. */
+
+import type { Change } from "./change.ts";
+import { type EndState, type HandoffError, hasEnded, type Lease, laneOf, type Outcome, type Usage } from "./handoff.ts";
+
+const deadStates: ReadonlySet<EndState> = new Set(["failed", "rejected", "expired"]);
+
+export function end(change: Change, state: EndState, outcome: Outcome, by: string | null = null): void {
+  const { handoff, now } = change;
+  const { accepted, status } = handoff;
+  if (hasEnded(status)) throw new Error(`handoff ${accepted.id} has already ended as ${status.state}`);
+  const dead = deadStates.has(state);
+  closeQuestion(change);
+  change.set({
+    status: {
+      state,
+      ended_at: now,
+      outcome,
+      taken_at: null,
+      dead_letter: dead ? { status: "open" } : null,
+      chores: { children: handoff.has_children, route: dead && accepted.dead_letter_to !== null && !handoff.routed },
+    },
+    avoid: null,
+    prefer: null,
+    continues_ms: null,
+    progress: null,
+  });
+  change.emit({
+    type: state,
+    code: outcome.code,
+    agent: outcome.agent,
+    worker: outcome.worker,
+    fence: outcome.fence,
+    by,
+    evidence: outcome.evidence,
+    output: outcome.output,
+    error: outcome.error,
+    usage: outcome.usage,
+  });
+  if (outcome.usage !== null) charge(change, outcome.usage);
+  const lane = laneOf(accepted);
+  if (lane !== null) change.follow({ kind: "free_lane", lane });
+}
+
+/** Ends a handoff for a reason of the relay's own (a clock, a limit): no agent said it. */
+export function endByRelay(
+  change: Change,
+  state: EndState,
+  code: number,
+  error: HandoffError,
+  lease: Lease | null,
+): void {
+  end(change, state, {
+    code,
+    fence: lease?.fence ?? null,
+    agent: lease?.agent ?? null,
+    worker: lease?.worker ?? null,
+    evidence: "relay",
+    content: `${state}:${code}`,
+    output: null,
+    artifacts: [],
+    error,
+    usage: null,
+  });
+}
+
+/** What was used counts against the handoff's own budget and every one above it. */
+export function charge(change: Change, usage: Usage): void {
+  const { spent, accepted } = change.handoff;
+  change.set({ spent: { ...spent, cost: spent.cost + usage.cost, tokens: spent.tokens + usage.tokens } });
+  for (const id of accepted.budget_holders) {
+    change.follow({ kind: "command", id, command: { type: "charge", usage, handoffs: 0 } });
+  }
+}
+
+/** Nobody waits for the open question any more: without an answer by now, it stays without one. */
+export function closeQuestion(change: Change): void {
+  const { status, questions } = change.handoff;
+  if (status.state !== "waiting") return;
+  const resolution = { kind: "unanswered", at: change.now } as const;
+  change.set({
+    questions: questions.map((q) => (q.id === status.question && q.resolution === null ? { ...q, resolution } : q)),
+  });
+}

@@ -1,0 +1,50 @@
+/** What a store must be able to find a handoff by. Core derives it, so that no store has to know a rule. */
+
+import { type Timing, wakeAt } from "./clocks.ts";
+import { type Handoff, hasEnded, laneOf, liveLease, type Time } from "./handoff.ts";
+
+export interface Findable {
+  readonly open: boolean;
+  /** The queue it can be taken from now; null while it cannot. */
+  readonly queue: string | null;
+  /** Order within the queue, smallest first. */
+  readonly rank: number;
+  /** When time alone would change it. */
+  readonly wake_at: Time | null;
+  /** Its lane, while it is open. */
+  readonly lane: string | null;
+  /** Agent and worker that hold it. */
+  readonly holder: { readonly agent: string; readonly worker: string } | null;
+  /** The agent it was last delivered to. */
+  readonly last_agent: string | null;
+  /** Ended, and the sender has not confirmed the outcome. */
+  readonly untaken: boolean;
+  readonly dead_letter: "open" | "redriven" | "discarded" | null;
+  /** Open question: the capability asked, or "" for the sender. */
+  readonly question_to: string | null;
+}
+
+/** The queue that a target's handoffs wait in. */
+export function queueOf(target: { readonly to: string | null; readonly capability: string | null }): string {
+  return target.to === null ? `capability:${target.capability}` : `agent:${target.to}`;
+}
+
+export function findable(handoff: Handoff, timing: Timing, now: Time): Findable {
+  const { accepted, status } = handoff;
+  const ended = hasEnded(status);
+  const lease = liveLease(handoff);
+  const ready = status.state === "queued" && !status.blocked && status.ready_at <= now;
+  const question = status.state === "waiting" ? handoff.questions.find((q) => q.id === status.question) : undefined;
+  return {
+    open: !ended,
+    queue: ready ? queueOf(accepted) : null,
+    rank: accepted.accepted_at - accepted.priority * timing.limits.priority_bonus_ms,
+    wake_at: wakeAt(handoff, timing, now),
+    lane: ended ? null : laneOf(accepted),
+    holder: lease === null ? null : { agent: lease.agent, worker: lease.worker },
+    last_agent: handoff.holders.at(-1)?.agent ?? null,
+    untaken: ended && status.taken_at === null,
+    dead_letter: ended ? (status.dead_letter?.status ?? null) : null,
+    question_to: question === undefined ? null : (question.to ?? ""),
+  };
+}

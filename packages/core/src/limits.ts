@@ -1,0 +1,48 @@
+/** Every limit that core knows, in one place. */
+
+import type { Duration } from "./handoff.ts";
+
+export interface CoreLimits {
+  readonly max_hops: number;
+  readonly max_failures_kept: number;
+  readonly max_holders_kept: number;
+  readonly max_questions: number;
+  readonly max_unfit_outputs: number;
+  readonly max_excluded: number;
+  readonly default_attempt_ms: Duration;
+  readonly backoff_first_ms: Duration;
+  readonly backoff_most_ms: Duration;
+  /** What one step of priority is worth in waiting time: bounded, so that nothing starves. */
+  readonly priority_bonus_ms: Duration;
+  /** How long a preference for or against a worker may hold work back. */
+  readonly preference_ms: Duration;
+  /** Ended and taken, and no open dead letter: kept this long after the last of these acts. */
+  readonly keep_taken_ms: Duration;
+  /** Untaken outcomes and open dead letters: kept this long. */
+  readonly keep_untaken_ms: Duration;
+  /** How far the time inside an id may lie ahead of the relay's clock, and behind it (the dedupe window). */
+  readonly id_ahead_ms: Duration;
+  readonly id_behind_ms: Duration;
+}
+
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+
+export const coreLimits: CoreLimits = {
+  max_hops: 16,
+  max_failures_kept: 20,
+  max_holders_kept: 64,
+  max_questions: 100,
+  max_unfit_outputs: 3,
+  max_excluded: 1_000,
+  default_attempt_ms: 5 * minute,
+  backoff_first_ms: second,
+  backoff_most_ms: minute,
+  priority_bonus_ms: 30 * second,
+  preference_ms: 10 * second,
+  keep_taken_ms: 7 * day,
+  keep_untaken_ms: 30 * day,
+  id_ahead_ms: 60 * minute,
+  id_behind_ms: 30 * day,
+};

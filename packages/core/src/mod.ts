@@ -1,0 +1,12 @@
+export type { Assignment, FreeWorker, Ready } from "./choose.ts";
+export { choose } from "./choose.ts";
+export type { Timing } from "./clocks.ts";
+export { wakeAt } from "./clocks.ts";
+export type { Actor, Command, Context, Decision, Draft, Follow, Refusal, TargetFit } from "./command.ts";
+export { decide } from "./decide.ts";
+export type { EventBody, HandoffEvent } from "./event.ts";
+export type { Findable } from "./findable.ts";
+export { findable, queueOf } from "./findable.ts";
+export * from "./handoff.ts";
+export type { CoreLimits } from "./limits.ts";
+export { coreLimits } from "./limits.ts";

@@ -1,0 +1,177 @@
+/** Accepting a handoff: idempotent, within its parent, within every budget above it. */
+
+import { Change, refusal } from "./change.ts";
+import { settle } from "./clocks.ts";
+import type { Context, Decision, Draft, Refusal } from "./command.ts";
+import { type Accepted, type Budget, type Handoff, liveLease, type Spent, type Time } from "./handoff.ts";
+
+const nothingSpent: Spent = { cost: 0, tokens: 0, handoffs: 0 };
+
+export function submit(
+  existing: Handoff | null,
+  draft: Draft,
+  queueIfAbsent: boolean,
+  context: Context,
+  now: Time,
+): Decision {
+  const { known } = context;
+  if (known !== null) {
+    return answerOnly(
+      known.content === draft.content ? null : refusal(409, "key_conflict", keyConflict(draft, known.id)),
+    );
+  }
+  const no =
+    refuseId(existing, draft, context, now) ??
+    refuseChild(draft, context, now) ??
+    refuseBudget(context) ??
+    refuseTarget(draft, queueIfAbsent, context);
+  return no === null ? accept(draft, context, now) : answerOnly(no);
+}
+
+function accept(draft: Draft, context: Context, now: Time): Decision {
+  const { parent, budgets } = context;
+  const own = now + draft.terms.deadline_ms;
+  const accepted: Accepted = {
+    ...draft,
+    correlation_id: draft.correlation_id ?? parent?.accepted.correlation_id ?? draft.id,
+    hops: parent === null ? 0 : parent.accepted.hops + 1,
+    budget: narrow(draft.budget, budgets[0] ?? null),
+    budget_holders: budgets.map((holder) => holder.accepted.id),
+    accepted_at: now,
+    deadline_at: parent === null ? own : Math.min(own, parent.accepted.deadline_at),
+  };
+  const blocked = context.lane_busy;
+  const change = new Change(
+    null,
+    {
+      accepted,
+      version: 0,
+      seq: 0,
+      fence: 0,
+      attempts: 0,
+      deliveries: 0,
+      status: { state: "queued", ready_at: now, queue_until: blocked ? null : now + draft.terms.queue_ms, blocked },
+      excluded: context.target.kind === "fits" ? context.target.except : [],
+      avoid: null,
+      prefer: null,
+      continues_ms: null,
+      failures: [],
+      holders: [],
+      checkpoint: null,
+      questions: [],
+      late: [],
+      spent: nothingSpent,
+      has_children: false,
+      routed: false,
+      progress: null,
+    },
+    context,
+    now,
+  );
+  change.emit({ type: "accepted", code: 202, digest: draft.digest, evidence: draft.evidence, input: draft.input });
+  if (parent !== null && !parent.has_children) {
+    change.follow({ kind: "command", id: parent.accepted.id, command: { type: "adopt" } });
+  }
+  for (const holder of budgets) {
+    const command = { type: "charge", usage: { cost: 0, tokens: 0 }, handoffs: 1 } as const;
+    change.follow({ kind: "command", id: holder.accepted.id, command });
+  }
+  return change.done(0);
+}
+
+function answerOnly(no: Refusal | null): Decision {
+  return { next: null, events: [], refusal: no, follow: [], durable: false, keep: null, purge: false };
+}
+
+function keyConflict(draft: Draft, id: string): string {
+  return `idempotency key ${JSON.stringify(draft.idempotency_key)} already stands for handoff ${id} with other content`;
+}
+
+function refuseId(existing: Handoff | null, draft: Draft, context: Context, now: Time): Refusal | null {
+  if (existing !== null) return refusal(409, "id_taken", `id ${draft.id} is already in use; make a new UUIDv7`);
+  const { id_ahead_ms, id_behind_ms } = context.limits;
+  const time = Number.parseInt(draft.id.slice(0, 8) + draft.id.slice(9, 13), 16);
+  if (time <= now + id_ahead_ms && time >= now - id_behind_ms) return null;
+  return refusal(400, "id_time", `the time in id ${draft.id} is not near the relay's; check the clock that made it`);
+}
+
+/** A child names its parent and the fence it works under; only the holder of that fence may. */
+function refuseChild(draft: Draft, context: Context, now: Time): Refusal | null {
+  const { parent, limits } = context;
+  if (draft.causation === null) return null;
+  const { id, fence } = draft.causation;
+  if (parent === null) return refusal(404, "unknown_parent", `there is no handoff ${id} to be the parent`);
+  const settled = new Change(parent, parent, context, now);
+  settle(settled);
+  const held = parent.holders.find((holder) => holder.fence === fence);
+  if (held?.agent !== draft.from)
+    return refusal(403, "foreign_parent", `agent ${draft.from} does not hold handoff ${id}`);
+  if (liveLease(settled.handoff)?.fence !== fence) {
+    return refusal(412, "lease_lost", `the lease of parent ${id} under fence ${fence} is over`);
+  }
+  if (parent.accepted.hops + 1 > limits.max_hops) {
+    return refusal(508, "too_many_hops", `${limits.max_hops} handoffs below the first are allowed`);
+  }
+  if (draft.correlation_id !== null && draft.correlation_id !== parent.accepted.correlation_id) {
+    return refusal(
+      400,
+      "correlation_differs",
+      `a child belongs to its parent's correlation ${parent.accepted.correlation_id}`,
+    );
+  }
+  return null;
+}
+
+function refuseBudget({ budgets }: Context): Refusal | null {
+  for (const { accepted, spent } of budgets) {
+    const { budget } = accepted;
+    if (budget === null) continue;
+    const over =
+      (budget.handoffs !== null && spent.handoffs >= budget.handoffs && "handoffs") ||
+      (budget.cost !== null && spent.cost >= budget.cost && "cost") ||
+      (budget.tokens !== null && spent.tokens >= budget.tokens && "tokens");
+    if (over) return refusal(402, "budget_spent", `the budget for ${over} of handoff ${accepted.id} is spent`);
+  }
+  return null;
+}
+
+function refuseTarget(draft: Draft, queueIfAbsent: boolean, { target }: Context): Refusal | null {
+  switch (target.kind) {
+    case "fits":
+      return null;
+    case "absent":
+      if (queueIfAbsent) return null;
+      return refusal(
+        406,
+        "nobody_offers",
+        `no agent offers ${JSON.stringify(draft.capability ?? draft.to)}; start one, or set queue_if_absent to wait for one`,
+      );
+    case "unknown_agent":
+      return queueIfAbsent ? null : refusal(404, "unknown_agent", `there is no agent ${JSON.stringify(draft.to)}`);
+    case "unfit":
+      return refusal(422, target.error.reason, target.error.message);
+    default:
+      throw new Error(`unreachable target ${JSON.stringify(target satisfies never)}`);
+  }
+}
+
+/** A budget below another can only be smaller than what is left of it. */
+function narrow(asked: Budget | null, above: Handoff | null): Budget | null {
+  if (asked === null || above?.accepted.budget == null) return asked;
+  const { budget } = above.accepted;
+  const { spent } = above;
+  return {
+    cost: least(asked.cost, left(budget.cost, spent.cost)),
+    tokens: least(asked.tokens, left(budget.tokens, spent.tokens)),
+    handoffs: least(asked.handoffs, left(budget.handoffs, spent.handoffs)),
+  };
+}
+
+function left(budget: number | null, spent: number): number | null {
+  return budget === null ? null : Math.max(0, budget - spent);
+}
+
+function least(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}

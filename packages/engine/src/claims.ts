@@ -1,0 +1,134 @@
+/** Claims: workers that ask for work, wait for it, and ask again when an answer was lost. */
+
+import { type Handoff, liveLease, type Time } from "@handfast/core";
+import type { Batch } from "./batch.ts";
+import type { Job, Planned } from "./jobs.ts";
+import type { Committed } from "./memory.ts";
+import type { Claim } from "./requests.ts";
+import type { Store } from "./store.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { WaitingClaim, Workers } from "./workers.ts";
+
+export class Claims {
+  readonly #workers: Workers;
+  readonly #store: Store;
+  readonly #surroundings: Surroundings;
+
+  constructor(workers: Workers, store: Store, surroundings: Surroundings) {
+    this.#workers = workers;
+    this.#store = store;
+    this.#surroundings = surroundings;
+  }
+
+  /** Resolves when something was leased, the wait is over, or the caller is gone. */
+  wait(claim: Claim, now: Time, enqueue: (job: Job) => void): Promise<readonly Handoff[]> {
+    return new Promise((resolve, reject) => {
+      let over = false;
+      let cancelTimer: () => void = () => {};
+      const end = (act: () => void) => {
+        if (over) return;
+        over = true;
+        cancelTimer();
+        claim.signal?.removeEventListener("abort", giveUp);
+        this.#workers.remove(waiting);
+        act();
+      };
+      const waiting: WaitingClaim = {
+        claim,
+        since: now,
+        given: [],
+        overdue: false,
+        finish: (leases) => end(() => resolve(leases)),
+        fail: (error) => end(() => reject(error)),
+      };
+      // While a batch is giving it something, only that batch may end the claim.
+      const giveUp = () => {
+        waiting.overdue = true;
+        if (waiting.given.length === 0) waiting.finish([]);
+      };
+      if (claim.wait_ms > 0) cancelTimer = this.#surroundings.schedule(claim.wait_ms, giveUp);
+      claim.signal?.addEventListener("abort", giveUp);
+      if (claim.signal?.aborted) return giveUp();
+      enqueue({
+        class: "urgent",
+        bytes: 0,
+        wants: [],
+        decide: (batch) => this.#plan(batch, waiting, () => over),
+        fail: waiting.fail,
+      });
+    });
+  }
+
+  /** Gives each claim what was committed for it. */
+  handOver(served: ReadonlySet<WaitingClaim>, committed: Committed): void {
+    for (const waiting of served) {
+      const leases = waiting.given.filter(({ unit }) => committed.get(unit) === "ok").map(({ handoff }) => handoff);
+      waiting.given = [];
+      if (leases.length === 0) {
+        if (waiting.overdue) waiting.finish([]);
+        continue;
+      }
+      const ids = leases.map(({ accepted }) => accepted.id);
+      this.#workers.rememberAnswer(waiting.claim, ids);
+      waiting.finish(leases);
+    }
+  }
+
+  /** A commit failed: whoever was being given something must ask again. */
+  failGiven(fault: Error): void {
+    for (const waiting of [...this.#workers.waiting]) {
+      if (waiting.given.length === 0) continue;
+      waiting.given = [];
+      waiting.fail(fault);
+    }
+  }
+
+  failAll(fault: Error): void {
+    for (const waiting of [...this.#workers.waiting]) waiting.fail(fault);
+  }
+
+  /** The relay stops: those that wait get an empty answer. */
+  endWaits(): void {
+    for (const waiting of [...this.#workers.waiting]) if (waiting.given.length === 0) waiting.finish([]);
+  }
+
+  /** A repeated request gets the same leases; a new one joins those that wait and takes part in this batch's dispatch. */
+  async #plan(batch: Batch, waiting: WaitingClaim, isOver: () => boolean): Promise<Planned> {
+    const { claim } = waiting;
+    this.#workers.seen(claim, claim.queues, batch.now);
+    if (this.#workers.mustRecall(claim)) await this.#recall(claim);
+    const same = await this.#stillHeld(batch, claim);
+    if (same.length > 0) return { units: [], answer: () => waiting.finish(same) };
+    this.#workers.sameRequest(claim)?.finish([]);
+    if (!isOver()) this.#workers.add(waiting);
+    const answer = () => {
+      if (claim.wait_ms <= 0 && waiting.given.length === 0) waiting.finish([]);
+    };
+    return { units: [], answer };
+  }
+
+  async #stillHeld(batch: Batch, claim: Claim): Promise<readonly Handoff[]> {
+    const held: Handoff[] = [];
+    for (const id of this.#workers.answeredWith(claim) ?? []) {
+      const handoff = await batch.see(claim.namespace, id);
+      if (handoff === null) continue;
+      const lease = liveLease(handoff);
+      const { agent, worker, request_id } = claim;
+      if (lease?.agent === agent && lease.worker === worker && lease.request_id === request_id) held.push(handoff);
+    }
+    return held;
+  }
+
+  /** Leases that this worker held before the relay's start, by the request that got them. */
+  async #recall({ namespace, agent, worker }: Claim): Promise<void> {
+    const ids = await this.#store.held(namespace, agent, worker);
+    const held = (await this.#store.load(namespace, ids)).filter((handoff) => handoff !== null);
+    for (const [request_id, handoffs] of Map.groupBy(held, (handoff) => liveLease(handoff)?.request_id ?? "")) {
+      const request = { namespace, agent, worker, request_id };
+      this.#workers.rememberAnswer(
+        request,
+        handoffs.map(({ accepted }) => accepted.id),
+      );
+    }
+  }
+}

@@ -1,0 +1,409 @@
+/**
+ * The engine: gathers what is asked while a commit is in flight, decides it in one bounded batch, commits it in one
+ * transaction, and only then answers, wakes and remembers.
+ *
+ * A failed commit is unknown: everyone in it gets a fault, memory is thrown away, and the store is read anew.
+ */
+
+import {
+  type CoreLimits,
+  coreLimits,
+  type Duration,
+  type Handoff,
+  hasEnded,
+  liveLease,
+  type Time,
+  wakeAt,
+} from "@handfast/core";
+import { makeId } from "@handfast/protocol";
+import { Batch } from "./batch.ts";
+import { bodyBytes } from "./body-cache.ts";
+import { handoffKey } from "./cache.ts";
+import { ChunkBuffers } from "./chunks.ts";
+import { Claims } from "./claims.ts";
+import { Dispatch } from "./dispatch.ts";
+import { EngineFault, stopped } from "./fault.ts";
+import { type Job, type JobClass, JobQueue, type Planned } from "./jobs.ts";
+import { type EngineLimits, engineLimits } from "./limits.ts";
+import { type Committed, Memory } from "./memory.ts";
+import { type Plan, planCommand, planDue, planRecords, planRedrive, planSubmit } from "./plan.ts";
+import type {
+  Answer,
+  Claim,
+  Enclosure,
+  HandoffEngine,
+  PublicCommand,
+  RedriveAnswer,
+  Submission,
+  SubmitAnswer,
+} from "./requests.ts";
+import type { Body, RecordWrite, Store, UnitResult } from "./store.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { Pulse, Timers } from "./timers.ts";
+import type { UnitBuilder } from "./unit.ts";
+import { Wakeups } from "./wakeups.ts";
+import { Workers } from "./workers.ts";
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly surroundings: Surroundings;
+  readonly limits?: Partial<EngineLimits>;
+  readonly coreLimits?: Partial<CoreLimits>;
+  /** How many agents besides this one and those excluded offer what the handoff needs. */
+  readonly others: (handoff: Handoff, besides: string) => number;
+  /** Told of every commit: how many units, how long it took. */
+  readonly onCommit?: (units: number, took_ms: Duration) => void;
+  /** Something failed by a fault of ours; the rest went on. */
+  readonly onBug?: (error: unknown) => void;
+  /** A commit failed and memory was thrown away; or even that was not possible and the engine has stopped. */
+  readonly onRecovery?: (error: unknown, recovered: boolean) => void;
+}
+
+type EngineState = "starting" | "running" | "recovering" | "stopping" | "stopped" | "failed";
+
+export class Engine implements HandoffEngine {
+  readonly wakeups: Wakeups;
+  readonly chunks: ChunkBuffers;
+  readonly #options: EngineOptions;
+  readonly #store: Store;
+  readonly #limits: EngineLimits;
+  readonly #coreLimits: CoreLimits;
+  readonly #memory: Memory;
+  readonly #jobs: JobQueue;
+  readonly #retries = new WeakMap<Job, number>();
+  readonly #workers: Workers;
+  readonly #claims: Claims;
+  readonly #dispatch: Dispatch;
+  readonly #timers: Timers;
+  readonly #pulse: Pulse;
+  readonly #whenIdle: (() => void)[] = [];
+  #state: EngineState = "starting";
+  #running = false;
+  #ahead_ms = 0;
+  #last_now: Time = 0;
+  #free_bytes: number | null = null;
+  #pruned_at: Time = 0;
+
+  constructor(options: EngineOptions) {
+    const { store, surroundings } = options;
+    this.#options = options;
+    this.#store = store;
+    this.#limits = { ...engineLimits, ...options.limits };
+    this.#coreLimits = { ...coreLimits, ...options.coreLimits };
+    this.wakeups = new Wakeups(surroundings);
+    this.chunks = new ChunkBuffers(this.#limits);
+    this.#jobs = new JobQueue(this.#limits);
+    this.#workers = new Workers(this.#limits);
+    this.#claims = new Claims(this.#workers, store, surroundings);
+    this.#dispatch = new Dispatch(store, this.#workers, this.#limits);
+    this.#memory = new Memory(this.#limits, this.wakeups, {
+      onReady: (namespace, queue) => this.#dispatch.arrived(namespace, queue),
+      onWake: (at) => this.#timers.notice(at),
+    });
+    this.#pulse = new Pulse(surroundings, () => this.now(), this.#limits);
+    this.#timers = new Timers({
+      surroundings,
+      now: () => this.now(),
+      nextDue: () => store.nextDue(),
+      planDue: (batch) =>
+        planDue(
+          batch,
+          store,
+          this.#limits,
+          () => this.#newId(),
+          (error) => options.onBug?.(error),
+        ),
+      enqueue: (job) => this.#enqueue(job),
+    });
+  }
+
+  get state(): EngineState {
+    return this.#state;
+  }
+
+  /** Reads what must be known before the first command: the time of the log, open handoffs, the next timer. */
+  async start(): Promise<void> {
+    // The clock goes on from the log's last entry, even if the machine's was set back in between.
+    this.#ahead_ms = Math.max(0, (await this.#store.latest()) - this.#options.surroundings.now());
+    await this.#readFigures();
+    this.#state = "running";
+    this.#pulse.start(() => void this.#upkeep());
+    await this.#timers.start();
+  }
+
+  now(): Time {
+    this.#last_now = Math.max(this.#last_now, this.#options.surroundings.now() + this.#ahead_ms);
+    return this.#last_now;
+  }
+
+  stats() {
+    return {
+      state: this.#state,
+      pending_jobs: this.#jobs.size,
+      pending_bytes: this.#jobs.bytes,
+      waiting_claims: this.#workers.waiting.size,
+      waiters: this.wakeups.size,
+      open_handoffs: this.#memory.open,
+      free_bytes: this.#free_bytes,
+    };
+  }
+
+  submit(submissions: readonly Submission[]): Promise<SubmitAnswer> {
+    const bytes = submissions.reduce((sum, { body }) => sum + bodyBytes(body), 0);
+    const wants = submissions.flatMap(({ draft }) =>
+      draft.causation === null ? [] : [{ namespace: draft.namespace, id: draft.causation.id }],
+    );
+    return this.#ask("submit", bytes, wants, (batch) => planSubmit(batch, submissions));
+  }
+
+  perform(namespace: string, id: string, command: PublicCommand, enclosure?: Enclosure): Promise<Answer> {
+    const bytes = enclosure?.body ? bodyBytes(enclosure.body) : 0;
+    return this.#ask("urgent", bytes, [{ namespace, id }], async (batch) => {
+      const plan = await planCommand(batch, namespace, id, command, enclosure);
+      const lease = plan.answer.handoff === null ? null : liveLease(plan.answer.handoff);
+      if (lease !== null) this.#workers.seen({ namespace, agent: lease.agent, worker: lease.worker }, null, batch.now);
+      return plan;
+    });
+  }
+
+  redrive(
+    namespace: string,
+    id: string,
+    actor: Parameters<HandoffEngine["redrive"]>[2],
+    submission: Submission,
+  ): Promise<RedriveAnswer> {
+    const bytes = bodyBytes(submission.body);
+    return this.#ask("submit", bytes, [{ namespace, id }], (batch) =>
+      planRedrive(batch, namespace, id, actor, submission),
+    );
+  }
+
+  async putRecords(records: readonly RecordWrite[]): Promise<boolean> {
+    try {
+      return await this.#ask("urgent", 0, [], async (batch) => planRecords(batch, records));
+    } catch (error) {
+      if (error instanceof EngineFault && error.reason === "conflict") return false;
+      throw error;
+    }
+  }
+
+  claim(claim: Claim): Promise<readonly Handoff[]> {
+    return this.#claims.wait(claim, this.now(), (job) => this.#enqueue(job));
+  }
+
+  async undelivered(
+    namespace: string,
+    leases: readonly { readonly id: string; readonly fence: number; readonly agent: string }[],
+  ): Promise<void> {
+    await Promise.all(
+      leases.map(({ id, fence, agent }) => this.perform(namespace, id, { type: "release", fence, agent })),
+    );
+  }
+
+  async get(namespace: string, id: string): Promise<Handoff | null> {
+    const key = handoffKey(namespace, id);
+    const [loaded] = this.#memory.cache.get(key) === undefined ? await this.#store.load(namespace, [id]) : [null];
+    const handoff = this.#memory.cache.get(key) ?? loaded ?? null;
+    if (handoff === null || hasEnded(handoff.status) || this.#state !== "running") return handoff;
+    const timing = { limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at };
+    const wake_at = wakeAt(handoff, timing, this.now());
+    if (wake_at === null || wake_at > this.now()) return handoff;
+    const settled = await this.#ask("urgent", 0, [{ namespace, id }], (batch) =>
+      planCommand(batch, namespace, id, { type: "tick" }),
+    );
+    return settled.handoff;
+  }
+
+  async body(namespace: string, id: string, kind: Body["kind"], number: number): Promise<Body | null> {
+    const cached = kind === "handoff" && number === 0 ? this.#memory.bodies.get(handoffKey(namespace, id)) : undefined;
+    return cached ?? (await this.#store.body(namespace, id, kind, number));
+  }
+
+  /** Finishes what was asked, gives waiting claims an empty answer, and leaves every lease as it is. */
+  async stop(): Promise<void> {
+    if (this.#state === "stopped" || this.#state === "failed") return;
+    this.#state = "stopping";
+    this.#pulse.stop();
+    this.#timers.stop();
+    this.#claims.endWaits();
+    if (this.#running) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    this.#claims.endWaits();
+    this.#state = "stopped";
+  }
+
+  #ask<T>(
+    jobClass: JobClass,
+    bytes: number,
+    wants: Job["wants"],
+    plan: (batch: Batch) => Promise<Plan<T>>,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue({
+        class: jobClass,
+        bytes,
+        wants,
+        decide: async (batch) => {
+          const { units, answer } = await plan(batch);
+          return { units, answer: () => resolve(answer) };
+        },
+        fail: reject,
+      });
+    });
+  }
+
+  #enqueue(job: Job): void {
+    const no = this.#turnAway(job.class);
+    if (no !== null) return job.fail(no);
+    this.#jobs.add(job);
+    if (this.#running) return;
+    this.#running = true;
+    this.#options.surroundings.defer(() => void this.#loop());
+  }
+
+  #turnAway(jobClass: JobClass): EngineFault | null {
+    if (this.#state !== "running" && this.#state !== "recovering") return stopped();
+    if (this.#jobs.isFull(jobClass)) {
+      return new EngineFault(429, "busy", "the relay has more to do than it may keep in memory; try again in a moment");
+    }
+    const { reserve_bytes, reserve_per_open_bytes } = this.#limits;
+    const reserve = reserve_bytes + this.#memory.open * reserve_per_open_bytes;
+    if (jobClass === "submit" && this.#free_bytes !== null && this.#free_bytes < reserve) {
+      return new EngineFault(
+        507,
+        "out_of_space",
+        "the relay's disk is nearly full; open handoffs can still end",
+        30_000,
+      );
+    }
+    return null;
+  }
+
+  /** One batch at a time; what comes meanwhile gathers for the next. */
+  async #loop(): Promise<void> {
+    while (this.#jobs.size > 0 && this.#state !== "failed") {
+      await this.#turn();
+      // Sockets and timers get their turn between two batches; what they bring joins the next one.
+      await new Promise<void>((resolve) => this.#options.surroundings.defer(resolve));
+    }
+    this.#running = false;
+    for (const idle of this.#whenIdle.splice(0)) idle();
+  }
+
+  async #turn(): Promise<void> {
+    this.#pulse.notice();
+    const jobs = this.#jobs.take();
+    const { cache, bodies } = this.#memory;
+    const { random } = this.#options.surroundings;
+    const { resumed_at } = this.#pulse;
+    const { others } = this.#options;
+    const batch = new Batch(
+      { store: this.#store, cache, bodies, limits: this.#coreLimits, resumed_at, random, others },
+      this.now(),
+    );
+    try {
+      await batch.prefetch(jobs.flatMap(({ wants }) => wants));
+      const planned = new Map<Job, Planned>();
+      for (const job of jobs) await this.#planOne(batch, job, planned);
+      const served = await this.#dispatch.run(batch);
+      const committed = await this.#commit(batch);
+      this.#memory.remember(committed);
+      this.#claims.handOver(served, committed);
+      this.#answer(planned, committed);
+    } catch (error) {
+      await this.#recover(error, jobs);
+    }
+  }
+
+  /** One bad command never fails its batch. */
+  async #planOne(batch: Batch, job: Job, planned: Map<Job, Planned>): Promise<void> {
+    try {
+      planned.set(job, await job.decide(batch));
+    } catch (error) {
+      this.#options.onBug?.(error);
+      job.fail(new EngineFault(500, "internal", "the relay made a mistake; it was logged"));
+    }
+  }
+
+  async #commit(batch: Batch): Promise<Committed> {
+    const results = new Map<UnitBuilder, UnitResult>();
+    const key_until = batch.now + this.#limits.dedupe_window_ms;
+    const built = batch.units.map((builder) => ({ builder, unit: builder.build(batch.timing, batch.now, key_until) }));
+    const units = built.flatMap(({ unit }) => (unit === null ? [] : [unit]));
+    const began = performance.now();
+    const outcome = units.length > 0 ? await this.#store.commit(units) : [];
+    if (units.length > 0) this.#options.onCommit?.(units.length, performance.now() - began);
+    let index = 0;
+    for (const { builder, unit } of built) {
+      results.set(builder, unit === null ? "ok" : (outcome[index++] ?? "conflict"));
+    }
+    return results;
+  }
+
+  #answer(planned: ReadonlyMap<Job, Planned>, committed: Committed): void {
+    const again: Job[] = [];
+    for (const [job, { units, answer }] of planned) {
+      if (units.every((unit) => committed.get(unit) !== "conflict")) answer();
+      else if (this.#mayRetry(job)) again.push(job);
+      else job.fail(new EngineFault(500, "conflict", "what this call was about kept changing; try again"));
+    }
+    this.#jobs.again(again);
+  }
+
+  #mayRetry(job: Job): boolean {
+    const times = (this.#retries.get(job) ?? 0) + 1;
+    this.#retries.set(job, times);
+    return times <= this.#limits.conflict_retries;
+  }
+
+  /** A commit failed: nobody knows what is on disk. Tell them so, forget everything, and read the truth. */
+  async #recover(error: unknown, jobs: readonly Job[]): Promise<void> {
+    const stopping = this.#state === "stopping";
+    this.#state = "recovering";
+    this.#timers.stop();
+    const fault = new EngineFault(
+      500,
+      "commit_unknown",
+      "the relay could not confirm this on disk; ask again with the same id",
+    );
+    this.#claims.failGiven(fault);
+    for (const job of jobs) job.fail(fault);
+    try {
+      await this.#store.recover();
+      this.#memory.forget();
+      this.#workers.forget();
+      this.#dispatch.forget();
+      this.#pulse.resume();
+      await this.#readFigures();
+      this.#state = stopping ? "stopping" : "running";
+      if (!stopping) await this.#timers.start();
+      this.#options.onRecovery?.(error, true);
+    } catch (cause) {
+      this.#state = "failed";
+      for (const job of this.#jobs.drain()) job.fail(fault);
+      this.#claims.failAll(fault);
+      this.#options.onRecovery?.(cause, false);
+    }
+  }
+
+  /** Once a second: how much room is left; now and then, what retention may drop. */
+  async #upkeep(): Promise<void> {
+    if (this.#state !== "running") return;
+    try {
+      this.#free_bytes = (await this.#store.space()).free_bytes;
+      if (this.now() - this.#pruned_at < this.#limits.prune_every_ms) return;
+      this.#pruned_at = this.now();
+      await this.#store.prune(this.now(), this.now() - this.#limits.keep_events_ms, this.#limits.prune_rows);
+    } catch (error) {
+      this.#options.onBug?.(error);
+    }
+  }
+
+  async #readFigures(): Promise<void> {
+    this.#free_bytes = (await this.#store.space()).free_bytes;
+    this.#memory.open = await this.#store.openCount();
+  }
+
+  #newId(): string {
+    return makeId(this.now(), this.#options.surroundings.randomBytes(10));
+  }
+}

@@ -1,0 +1,19 @@
+/** The engine could not carry a call out; the handoff itself said nothing. */
+
+import type { Duration } from "@handfast/core";
+
+export class EngineFault extends Error {
+  readonly code: 429 | 500 | 507;
+  readonly reason: string;
+  readonly retry_after_ms: Duration;
+
+  constructor(code: 429 | 500 | 507, reason: string, message: string, retry_after_ms: Duration = 1_000) {
+    super(message);
+    this.name = "EngineFault";
+    this.code = code;
+    this.reason = reason;
+    this.retry_after_ms = retry_after_ms;
+  }
+}
+
+export const stopped = () => new EngineFault(429, "stopping", "the relay is stopping; try again in a moment");

@@ -1,0 +1,101 @@
+/** Jobs that wait for the next batch: ends, acks and beats first, then submits, timers last but never starved. */
+
+import type { Batch } from "./batch.ts";
+import type { EngineLimits } from "./limits.ts";
+import type { UnitBuilder } from "./unit.ts";
+
+export type JobClass = "urgent" | "submit" | "timer";
+
+export interface Job {
+  readonly class: JobClass;
+  /** About how much it will write. */
+  readonly bytes: number;
+  /** Handoffs it will look at. */
+  readonly wants: readonly { readonly namespace: string; readonly id: string }[];
+  /** Decides into the batch. Returns what to do when the batch is safe; a throw fails this job alone. */
+  decide(batch: Batch): Promise<Planned>;
+  fail(error: unknown): void;
+}
+
+export interface Planned {
+  /** The units that must be committed for the answer to be true; a conflict runs the job again. */
+  readonly units: readonly UnitBuilder[];
+  answer(): void;
+}
+
+const timers_per_batch = 1;
+
+export class JobQueue {
+  readonly #limits: EngineLimits;
+  readonly #waiting: Record<JobClass, Job[]> = { urgent: [], submit: [], timer: [] };
+  #bytes = 0;
+
+  constructor(limits: EngineLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#waiting.urgent.length + this.#waiting.submit.length + this.#waiting.timer.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  has(jobClass: JobClass): boolean {
+    return this.#waiting[jobClass].length > 0;
+  }
+
+  /** Whether a further job of this class must be turned away: submits long before ends. */
+  isFull(jobClass: JobClass): boolean {
+    if (jobClass === "timer") return false;
+    const { pending_submits, pending_jobs, pending_bytes } = this.#limits;
+    const share = jobClass === "submit" ? 0.5 : 1;
+    if (this.#bytes >= pending_bytes * share) return true;
+    return jobClass === "submit" ? this.#waiting.submit.length >= pending_submits : this.size >= pending_jobs;
+  }
+
+  add(job: Job): void {
+    this.#waiting[job.class].push(job);
+    this.#bytes += job.bytes;
+  }
+
+  /** Back to the front, in the given order. */
+  again(jobs: readonly Job[]): void {
+    for (const job of jobs.toReversed()) {
+      this.#waiting[job.class].unshift(job);
+      this.#bytes += job.bytes;
+    }
+  }
+
+  take(): readonly Job[] {
+    const { batch_jobs, batch_bytes } = this.#limits;
+    const taken: Job[] = [];
+    let bytes = 0;
+    const takeFrom = (jobClass: JobClass, most: number) => {
+      const waiting = this.#waiting[jobClass];
+      let count = 0;
+      for (const job of waiting) {
+        if (count >= most || (taken.length > 0 && bytes + job.bytes > batch_bytes)) break;
+        taken.push(job);
+        bytes += job.bytes;
+        count += 1;
+      }
+      waiting.splice(0, count);
+    };
+    takeFrom("urgent", batch_jobs);
+    takeFrom("submit", batch_jobs - taken.length);
+    takeFrom("timer", timers_per_batch);
+    this.#bytes -= bytes;
+    return taken;
+  }
+
+  drain(): readonly Job[] {
+    const all = [...this.#waiting.urgent, ...this.#waiting.submit, ...this.#waiting.timer];
+    this.#waiting.urgent = [];
+    this.#waiting.submit = [];
+    this.#waiting.timer = [];
+    this.#bytes = 0;
+    return all;
+  }
+}

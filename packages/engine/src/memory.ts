@@ -1,0 +1,82 @@
+/** What the engine remembers of committed handoffs, and whom it wakes about them. Changes only after a commit. */
+
+import { hasEnded, type Time } from "@handfast/core";
+import { BodyCache } from "./body-cache.ts";
+import { HandoffCache, handoffKey } from "./cache.ts";
+import type { EngineLimits } from "./limits.ts";
+import type { UnitResult } from "./store.ts";
+import type { Pending, UnitBuilder } from "./unit.ts";
+import { type Wakeups, wakeKey } from "./wakeups.ts";
+
+export type Committed = ReadonlyMap<UnitBuilder, UnitResult>;
+
+interface Listeners {
+  /** Something was left ready on disk in this queue. */
+  readonly onReady: (namespace: string, queue: string) => void;
+  /** Time will change something then. */
+  readonly onWake: (at: Time) => void;
+}
+
+export class Memory {
+  readonly cache: HandoffCache;
+  readonly bodies: BodyCache;
+  /** How many handoffs are open. */
+  open = 0;
+  readonly #wakeups: Wakeups;
+  readonly #listeners: Listeners;
+
+  constructor(limits: EngineLimits, wakeups: Wakeups, listeners: Listeners) {
+    this.cache = new HandoffCache(limits.cached_handoffs);
+    this.bodies = new BodyCache(limits.cached_body_bytes);
+    this.#wakeups = wakeups;
+    this.#listeners = listeners;
+  }
+
+  forget(): void {
+    this.cache.clear();
+    this.bodies.clear();
+  }
+
+  remember(committed: Committed): void {
+    const wake = new Set<string>();
+    for (const [unit, result] of committed) {
+      for (const pending of unit.pending) {
+        const { namespace, id } = pending.next.accepted;
+        const key = handoffKey(namespace, id);
+        if (result === "conflict") this.cache.delete(key);
+        else this.#rememberOne(key, pending, wake);
+      }
+    }
+    this.#wakeups.publish(wake);
+  }
+
+  #rememberOne(key: string, pending: Pending, wake: Set<string>): void {
+    const { next, bodies, purge, expected_version, find } = pending;
+    const { namespace, id } = next.accepted;
+    wake.add(wakeKey.handoff(namespace, id));
+    if (purge) {
+      this.cache.delete(key);
+      this.bodies.delete(key);
+      wake.add(wakeKey.log(namespace));
+      return;
+    }
+    this.cache.set(key, next);
+    if (expected_version === 0) this.open += 1;
+    for (const body of bodies) if (body.kind === "handoff") this.bodies.set(key, body);
+    if (find === null) return;
+    if (find.queue !== null) this.#listeners.onReady(namespace, find.queue);
+    if (find.wake_at !== null) this.#listeners.onWake(find.wake_at);
+    this.#tell(pending, wake);
+  }
+
+  #tell({ next, events }: Pending, wake: Set<string>): void {
+    if (events.length === 0) return;
+    const { namespace, correlation_id, from } = next.accepted;
+    wake.add(wakeKey.correlation(namespace, correlation_id));
+    wake.add(wakeKey.log(namespace));
+    const ended = hasEnded(next.status) && events.some(({ type }) => type === next.status.state);
+    if (ended) this.open -= 1;
+    if (ended || events.some(({ type }) => type === "asked" || type === "late"))
+      wake.add(wakeKey.sender(namespace, from));
+  }
+}

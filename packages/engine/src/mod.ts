@@ -1,0 +1,11 @@
+export { ChunkBuffers } from "./chunks.ts";
+export type { EngineOptions } from "./engine.ts";
+export { Engine } from "./engine.ts";
+export { EngineFault } from "./fault.ts";
+export type { EngineLimits } from "./limits.ts";
+export { engineLimits } from "./limits.ts";
+export type * from "./requests.ts";
+export type * from "./store.ts";
+export type { Surroundings } from "./surroundings.ts";
+export { realSurroundings } from "./surroundings.ts";
+export { Wakeups, wakeKey } from "./wakeups.ts";

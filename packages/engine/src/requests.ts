@@ -1,0 +1,117 @@
+/** What transports ask of the engine, and what it answers. */
+
+import type { Command, Draft, Duration, Handoff, HandoffError, Refusal, TargetFit, Time } from "@handfast/core";
+import type { Body, RecordWrite } from "./store.ts";
+
+/** One handoff to be accepted. */
+export interface Submission {
+  readonly draft: Draft;
+  readonly queue_if_absent: boolean;
+  /** How the directory sees the target at this moment. */
+  readonly target: TargetFit;
+  readonly body: Body;
+}
+
+export interface Submitted {
+  readonly id: string;
+  /** As it is now; null where retention has dropped it and only the key is left. */
+  readonly handoff: Handoff | null;
+  /** It was accepted before: this is the answer to a retry. */
+  readonly repeated: boolean;
+}
+
+/** All accepted, or none: then each refusal with its index in the batch. */
+export type SubmitAnswer =
+  | { readonly ok: true; readonly submitted: readonly Submitted[] }
+  | { readonly ok: false; readonly refusals: readonly { readonly index: number; readonly refusal: Refusal }[] };
+
+/** What a command brings along to be kept. */
+export interface Enclosure {
+  /** Kept under the number that core gives it; dropped if the command changes nothing. */
+  readonly body: Omit<Body, "number"> | null;
+  readonly artifacts: readonly string[];
+}
+
+export interface Answer {
+  /** The handoff after the command; null where there is none. */
+  readonly handoff: Handoff | null;
+  readonly refusal: Refusal | null;
+}
+
+export type RedriveAnswer = Answer & {
+  /** The handoff that the dead letter lives on as, now or since an earlier redrive. */
+  readonly redriven_as: string | null;
+};
+
+/** What an agent's manifest says about one capability, for one delivery. */
+export interface Offer {
+  readonly manifest: string | null;
+  readonly attempt_ms: Duration | null;
+  readonly idempotent: boolean;
+  /** Since when this manifest has been in force: what was accepted before must be checked against it. */
+  readonly since: Time;
+  /** Why this input does not fit the manifest; null: it does. */
+  readonly check: (body: Body) => HandoffError | null;
+}
+
+/** A worker asks for work: as many as it has free slots. */
+export interface Claim {
+  readonly namespace: string;
+  readonly agent: string;
+  readonly worker: string;
+  /** Queues it serves (`queueOf`). */
+  readonly queues: ReadonlySet<string>;
+  readonly slots: number;
+  readonly request_id: string;
+  readonly wait_ms: Duration;
+  readonly offer: (handoff: Handoff) => Offer;
+  readonly signal?: AbortSignal;
+}
+
+/** The engine as transports see it. Every promise resolves only after what it says is safe on disk. */
+export interface HandoffEngine {
+  /** Atomic: all or none. */
+  submit(submissions: readonly Submission[]): Promise<SubmitAnswer>;
+  /** One command on one handoff. */
+  perform(namespace: string, id: string, command: PublicCommand, enclosure?: Enclosure): Promise<Answer>;
+  /** Marks the dead letter and submits its successor in one commit; a second redrive answers with the first one's id. */
+  redrive(
+    namespace: string,
+    id: string,
+    actor: Extract<Command, { type: "redrive" }>["actor"],
+    submission: Submission,
+  ): Promise<RedriveAnswer>;
+  /** Resolves as soon as something was leased, or empty when the wait is over. Every handoff has a live lease of this worker. */
+  claim(claim: Claim): Promise<readonly Handoff[]>;
+  /** Leases that could not be handed over (the connection was lost): given back, counting as nothing. */
+  undelivered(
+    namespace: string,
+    leases: readonly { readonly id: string; readonly fence: number; readonly agent: string }[],
+  ): Promise<void>;
+  /** The handoff now, every clock settled. */
+  get(namespace: string, id: string): Promise<Handoff | null>;
+  body(namespace: string, id: string, kind: Body["kind"], number: number): Promise<Body | null>;
+  /** Directory and other records, in the same order of commits. False: a version was not as expected. */
+  putRecords(records: readonly RecordWrite[]): Promise<boolean>;
+  now(): Time;
+}
+
+/** What may reach the engine from outside; the rest are the engine's own. */
+export type PublicCommand = Extract<
+  Command,
+  {
+    type:
+      | "ack"
+      | "beat"
+      | "checkpoint"
+      | "ask"
+      | "answer"
+      | "complete"
+      | "fail"
+      | "reject"
+      | "release"
+      | "cancel"
+      | "take"
+      | "discard";
+  }
+>;

@@ -1,0 +1,172 @@
+/**
+ * What the engine asks of a store: commit what core decided, find it again, keep the log.
+ *
+ * A store stores; it decides nothing. Every store passes `store.conformance.ts`.
+ */
+
+import type { Findable, Handoff, HandoffEvent, Ready, Time } from "@handfast/core";
+
+/** Bytes that belong to a handoff and never change: a signed document, its proof, and the payload beside it. */
+export interface Body {
+  readonly kind: BodyKind;
+  /** The fence for acks and outcomes, the number of the question or checkpoint, else 0. */
+  readonly number: number;
+  /** Exact text as received; null for acts without a document of their own. */
+  readonly document: string | null;
+  /** JSON of the document's proof; null where the relay only attests. */
+  readonly proof: string | null;
+  readonly payload: Uint8Array | null;
+}
+export type BodyKind = "handoff" | "ack" | "outcome" | "checkpoint" | "question" | "answer" | "cancel";
+
+export interface Write {
+  /** 0: the handoff must not exist yet, and its idempotency key is taken with it. */
+  readonly expected_version: number;
+  readonly next: Handoff;
+  readonly find: Findable;
+  readonly events: readonly HandoffEvent[];
+  readonly bodies: readonly Body[];
+  /** Digests of artifacts that this write makes the handoff refer to. */
+  readonly artifacts: readonly string[];
+  /** Retention: row, bodies, labels and references go; the key stays for the dedupe window; the events stay. */
+  readonly purge: { readonly key_until: Time } | null;
+}
+
+/** What must be committed together: all of it or none. */
+export interface Unit {
+  readonly writes: readonly Write[];
+  readonly records: readonly RecordWrite[];
+}
+
+/** `conflict`: a version or key was not as expected; nothing of the unit was written. */
+export type UnitResult = "ok" | "conflict";
+
+/** Small named things besides handoffs: agents, tokens, redrive plans, artifacts. */
+export interface StoredRecord {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly key: string;
+  readonly version: number;
+  readonly value: unknown;
+}
+export interface RecordWrite {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly key: string;
+  /** 0: must not exist yet. */
+  readonly expected_version: number;
+  /** Undefined deletes it. */
+  readonly value: unknown;
+}
+
+export interface ListQuery {
+  readonly namespace: string;
+  /** Sender. */
+  readonly from?: string;
+  /** Sender, addressee or the agent it was last delivered to. */
+  readonly party?: string;
+  readonly state?: string;
+  readonly capability?: string;
+  readonly to?: string;
+  readonly correlation_id?: string;
+  readonly causation_id?: string;
+  readonly label?: { readonly key: string; readonly value: string };
+  readonly untaken?: true;
+  readonly dead_letter?: "open" | "redriven" | "discarded" | "any";
+  /** Open questions to the sender (""), or to one of these capabilities. */
+  readonly question_to?: readonly string[];
+  readonly accepted_from?: Time;
+  readonly accepted_until?: Time;
+  readonly code?: number;
+  /** Exclusive; a page's `after`. */
+  readonly after?: string;
+  readonly order: "newest" | "oldest";
+  readonly limit: number;
+}
+export interface Page {
+  readonly handoffs: readonly Handoff[];
+  /** Where the next page begins; null: this was the last. */
+  readonly after: string | null;
+}
+
+export interface EventQuery {
+  readonly namespace: string;
+  readonly handoff?: string;
+  readonly correlation_id?: string;
+  /** Sender, addressee or actor. */
+  readonly agent?: string;
+  readonly at_from?: Time;
+  readonly at_until?: Time;
+  /** Exclusive. */
+  readonly after_pos: number;
+  readonly limit: number;
+}
+export interface StoredEvent {
+  readonly pos: number;
+  /** The event's JSON, exactly as it was first written. */
+  readonly json: string;
+}
+export interface EventPage {
+  readonly events: readonly StoredEvent[];
+  /** Events at or below this position are gone. */
+  readonly floor: number;
+  /** The newest position in the log, whatever the filter: where a reader that got nothing may go on. */
+  readonly head: number;
+}
+
+export interface Space {
+  /** Bytes that can still be written; null where the store cannot tell. */
+  readonly free_bytes: number | null;
+  readonly used_bytes: number;
+}
+
+export interface Store {
+  /**
+   * One durable transaction. Resolves only after the bytes are safe; a rejection means *unknown*: some or none may be
+   * on disk, and the caller must `recover` before anything else.
+   */
+  commit(units: readonly Unit[]): Promise<readonly UnitResult[]>;
+  /** After a failed commit: forget everything held in memory and read the truth from disk. */
+  recover(): Promise<void>;
+
+  load(namespace: string, ids: readonly string[]): Promise<readonly (Handoff | null)[]>;
+  key(namespace: string, from: string, key: string): Promise<{ readonly id: string; readonly content: string } | null>;
+  body(namespace: string, id: string, kind: BodyKind, number: number): Promise<Body | null>;
+  bodies(namespace: string, id: string): Promise<readonly Body[]>;
+
+  /** The best-ranked handoffs of these queues that `agent` is not excluded from, over all of them at most `limit`. */
+  candidates(query: {
+    readonly namespace: string;
+    readonly queues: readonly string[];
+    readonly agent: string;
+    readonly limit: number;
+  }): Promise<readonly Ready[]>;
+  /** Handoffs whose `wake_at` is not after `now`, earliest first. */
+  due(now: Time, limit: number): Promise<readonly { readonly namespace: string; readonly id: string }[]>;
+  nextDue(): Promise<Time | null>;
+  /** The open handoffs of this lane, in the order they were accepted, at most `limit`. */
+  laneMembers(namespace: string, lane: string, limit: number): Promise<readonly string[]>;
+  held(namespace: string, agent: string, worker: string): Promise<readonly string[]>;
+  openChildren(namespace: string, parent: string, limit: number): Promise<readonly string[]>;
+
+  list(query: ListQuery): Promise<Page>;
+  /** How many handoffs are open, in all namespaces. */
+  openCount(): Promise<number>;
+  /** How many handoffs are in each state. */
+  counts(namespace: string): Promise<Readonly<Record<string, number>>>;
+  events(query: EventQuery): Promise<EventPage>;
+  /** Handoffs that refer to this artifact. */
+  referrers(namespace: string, sha256: string, limit: number): Promise<readonly string[]>;
+
+  records(namespace: string, kind: string): Promise<readonly StoredRecord[]>;
+  record(namespace: string, kind: string, key: string): Promise<StoredRecord | null>;
+
+  /** Drop events written before `before` and keys whose window is over; at most `limit` rows of each. */
+  prune(now: Time, events_before: Time, limit: number): Promise<{ readonly events: number; readonly keys: number }>;
+  space(): Promise<Space>;
+  /** The latest time the log knows: the clock never goes behind it. */
+  latest(): Promise<Time>;
+  /** A consistent copy while running. */
+  backup(path: string, progress?: (done: number, total: number) => void): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,61 @@
+/** Wakes whoever waits. Carries no data: the one that is woken reads the store. */
+
+import type { Duration } from "@handfast/core";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Names of what can be waited for. */
+export const wakeKey = {
+  handoff: (namespace: string, id: string) => `handoff ${namespace} ${id}`,
+  correlation: (namespace: string, id: string) => `correlation ${namespace} ${id}`,
+  /** Something ended or was asked for this sender. */
+  sender: (namespace: string, agent: string) => `sender ${namespace} ${agent}`,
+  log: (namespace: string) => `log ${namespace}`,
+} as const;
+
+export class Wakeups {
+  readonly #surroundings: Surroundings;
+  readonly #listeners = new Map<string, Set<() => void>>();
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  subscribe(key: string, listener: () => void): () => void {
+    const set = this.#listeners.get(key) ?? new Set();
+    this.#listeners.set(key, set);
+    set.add(listener);
+    return () => {
+      set.delete(listener);
+      if (set.size === 0 && this.#listeners.get(key) === set) this.#listeners.delete(key);
+    };
+  }
+
+  publish(keys: Iterable<string>): void {
+    for (const key of keys) {
+      for (const listener of [...(this.#listeners.get(key) ?? [])]) listener();
+    }
+  }
+
+  /**
+   * Resolves when the key is published, the time is over, or the signal aborts. Begin to wait before reading the store,
+   * or what is published in between is missed.
+   */
+  wait(key: string, wait_ms: Duration, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = () => {
+        stop();
+        cancel();
+        signal?.removeEventListener("abort", finish);
+        resolve();
+      };
+      const stop = this.subscribe(key, finish);
+      const cancel = this.#surroundings.schedule(wait_ms, finish);
+      signal?.addEventListener("abort", finish);
+      if (signal?.aborted) finish();
+    });
+  }
+
+  get size(): number {
+    return this.#listeners.size;
+  }
+}

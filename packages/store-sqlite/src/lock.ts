@@ -1,0 +1,28 @@
+/**
+ * The lock against a second process: an empty database held in an exclusive transaction. The lock is the kernel's, so
+ * it dies with its holder, however that ends; nothing is written, so nothing is left to clean up.
+ */
+
+import { DatabaseSync } from "node:sqlite";
+import { SqliteStoreError } from "./errors.ts";
+import { type Location, preparePrivateFile } from "./location.ts";
+
+export interface DirectoryLock {
+  release(): void;
+}
+
+export function lockDirectory(location: Location): DirectoryLock {
+  preparePrivateFile(location.lock);
+  const db = new DatabaseSync(location.lock, { timeout: 0 });
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    db.close();
+    throw new SqliteStoreError(
+      "in_use",
+      `The store in ${location.directory} is in use by another relay. Stop that one, or start this one with another directory.`,
+      error,
+    );
+  }
+  return { release: () => db.close() };
+}

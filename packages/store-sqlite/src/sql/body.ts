@@ -1,0 +1,16 @@
+/** Statements on bodies. The first body of a kind and number stays: a second one changes nothing. */
+
+export const insertBody = `
+  INSERT INTO bodies (handoff, kind, number, document, proof, payload) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`;
+
+export const deleteBodiesOfKind = "DELETE FROM bodies WHERE handoff = ? AND kind = ?";
+export const deleteBodies = "DELETE FROM bodies WHERE handoff = ?";
+
+export const findBody = `
+  SELECT kind, number, document, proof, payload FROM bodies
+  WHERE handoff = (SELECT pos FROM handoffs WHERE namespace = ? AND id = ?) AND kind = ? AND number = ?`;
+
+export const findBodies = `
+  SELECT kind, number, document, proof, payload FROM bodies
+  WHERE handoff = (SELECT pos FROM handoffs WHERE namespace = ? AND id = ?) ORDER BY rowid`;

@@ -1,0 +1,25 @@
+/** Statements that find work: what is ready, what is due, who holds it, what waits behind it. */
+
+/** The index holds `excluded`, so that rows passed over are never fetched: 1,000 of them cost about a millisecond. */
+export const findReady = `
+  SELECT id, queue, rank, json, pos FROM handoffs INDEXED BY handoffs_ready
+  WHERE namespace = ?1 AND queue = ?2
+    AND (excluded IS NULL OR NOT EXISTS (SELECT 1 FROM json_each(excluded) WHERE value = ?3))
+  ORDER BY rank, pos LIMIT ?4`;
+
+export const findDue = `
+  SELECT namespace, id FROM handoffs INDEXED BY handoffs_wake
+  WHERE wake_at <= ? ORDER BY wake_at LIMIT ?`;
+export const findNextDue = `
+  SELECT wake_at FROM handoffs INDEXED BY handoffs_wake WHERE wake_at IS NOT NULL ORDER BY wake_at LIMIT 1`;
+
+export const findLaneMembers = `
+  SELECT id FROM handoffs INDEXED BY handoffs_lane WHERE namespace = ? AND lane = ? ORDER BY pos LIMIT ?`;
+
+export const findHeld = `
+  SELECT id FROM handoffs INDEXED BY handoffs_holder
+  WHERE namespace = ? AND holder_agent = ? AND holder_worker = ? ORDER BY pos`;
+
+export const findOpenChildren = `
+  SELECT id FROM handoffs INDEXED BY handoffs_open_children
+  WHERE namespace = ? AND causation_id = ? AND open = 1 AND detached = 0 ORDER BY pos LIMIT ?`;

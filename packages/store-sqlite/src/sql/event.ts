@@ -1,0 +1,16 @@
+/** Statements on the log. Reading it by filter is in `read-events.ts`. */
+
+export const insertEvent =
+  "INSERT INTO events (pos, namespace, handoff, correlation_id, at, json) VALUES (?, ?, ?, ?, ?, ?)";
+
+/** Also right when everything was pruned: positions are never given twice. */
+export const readHead = "SELECT max(floor, coalesce((SELECT max(pos) FROM events), 0)) AS head FROM log";
+export const readFloor = "SELECT floor FROM log";
+export const readLatest = `
+  SELECT max(latest, coalesce((SELECT at FROM events ORDER BY pos DESC LIMIT 1), 0)) AS latest FROM log`;
+
+/** The newest of the events to be pruned: from the log's beginning on, as long as they are old enough. */
+export const findPruned = `
+  SELECT pos, at FROM (SELECT pos, at FROM events ORDER BY pos LIMIT ?) WHERE at < ? ORDER BY pos DESC LIMIT 1`;
+export const pruneEvents = "DELETE FROM events WHERE pos <= ?";
+export const raiseFloor = "UPDATE log SET floor = ?, latest = max(latest, ?)";

@@ -1,0 +1,232 @@
+/**
+ * The store on SQLite. Usable → failed (a transaction was rejected: nobody knows what is on disk) → usable again by
+ * `recover`, which closes everything and reads the truth from disk; closed at any time, for good.
+ *
+ * Commits and short reads run on the caller's thread: a thread of their own brought nothing on 2 cores and cost 15–25 %
+ * at low concurrency (notes/storage.md). A transaction begins and ends within one call, so no read sees half of one.
+ */
+
+import type { Time } from "@handfast/core";
+import type { BodyKind, EventQuery, ListQuery, Page, Space, Store, Unit, UnitResult } from "@handfast/engine";
+import type { BackupProgress } from "./backup.ts";
+import { number, type Row, text } from "./connection.ts";
+import { SqliteStoreError } from "./errors.ts";
+import { checkpoint_pages, direct_events } from "./limits.ts";
+import { freeBytes, usedBytes } from "./location.ts";
+import { prune } from "./prune.ts";
+import { readEvents } from "./read-events.ts";
+import {
+  type CandidateQuery,
+  readBodies,
+  readBody,
+  readCandidates,
+  readHandoff,
+  readKey,
+  recordOf,
+} from "./read-one.ts";
+import { parseHandoff } from "./row.ts";
+import { finish } from "./scan.ts";
+import type { Session } from "./session.ts";
+import { findDue, findHeld, findLaneMembers, findNextDue, findOpenChildren } from "./sql/dispatch.ts";
+import { readLatest } from "./sql/event.ts";
+import { countOpen, findReferrers } from "./sql/handoff.ts";
+import { findRecord, findRecords } from "./sql/record.ts";
+
+export class SqliteStore implements Store {
+  #session: Session;
+  #broken: SqliteStoreError | null = null;
+  #checkpointing = false;
+  #closing: Promise<void> | null = null;
+  readonly #backups = new Set<Promise<void>>();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async commit(units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    const results = this.#transaction(({ writer }) => writer.write(units));
+    this.#checkpointIfLong();
+    return results;
+  }
+
+  async recover(): Promise<void> {
+    if (this.#closing !== null) throw closed();
+    await Promise.allSettled(this.#backups);
+    this.#broken ??= new SqliteStoreError("unknown", "The store is recovering.");
+    this.#session = await this.#session.reopen();
+    this.#checkpointing = false;
+    this.#broken = null;
+  }
+
+  async load(namespace: string, ids: readonly string[]) {
+    const { connection } = this.#usable();
+    return ids.map((id) => readHandoff(connection, namespace, id));
+  }
+
+  async key(namespace: string, from: string, key: string) {
+    return readKey(this.#usable().connection, namespace, from, key);
+  }
+
+  async body(namespace: string, id: string, kind: BodyKind, nth: number) {
+    return readBody(this.#usable().connection, namespace, id, kind, nth);
+  }
+
+  async bodies(namespace: string, id: string) {
+    return readBodies(this.#usable().connection, namespace, id);
+  }
+
+  async candidates(query: CandidateQuery) {
+    return readCandidates(this.#usable().connection, query);
+  }
+
+  async due(now: Time, limit: number) {
+    const rows = this.#usable().connection.all(findDue, now, limit);
+    return rows.map((row) => ({ namespace: text(row, "namespace"), id: idOf(row) }));
+  }
+
+  async nextDue(): Promise<Time | null> {
+    const row = this.#usable().connection.get(findNextDue);
+    return row === undefined ? null : number(row, "wake_at");
+  }
+
+  async laneMembers(namespace: string, lane: string, limit: number) {
+    return this.#usable().connection.all(findLaneMembers, namespace, lane, limit).map(idOf);
+  }
+
+  async held(namespace: string, agent: string, worker: string) {
+    return this.#usable().connection.all(findHeld, namespace, agent, worker).map(idOf);
+  }
+
+  async openChildren(namespace: string, parent: string, limit: number) {
+    return this.#usable().connection.all(findOpenChildren, namespace, parent, limit).map(idOf);
+  }
+
+  async list(query: ListQuery): Promise<Page> {
+    const page = await this.#usable().reads.list(query);
+    return { handoffs: page.handoffs.map(parseHandoff), after: page.after };
+  }
+
+  async openCount(): Promise<number> {
+    return number(this.#usable().connection.get(countOpen), "number");
+  }
+
+  async counts(namespace: string) {
+    return this.#usable().reads.counts(namespace);
+  }
+
+  async events(query: EventQuery) {
+    const { connection, reads } = this.#usable();
+    const short = query.handoff !== undefined && query.agent === undefined && query.limit <= direct_events;
+    return short ? finish(readEvents(connection, query)) : reads.events(query);
+  }
+
+  async referrers(namespace: string, sha256: string, limit: number) {
+    return this.#usable().connection.all(findReferrers, namespace, sha256, limit).map(idOf);
+  }
+
+  async records(namespace: string, kind: string) {
+    return this.#usable().connection.all(findRecords, namespace, kind).map(recordOf);
+  }
+
+  async record(namespace: string, kind: string, key: string) {
+    const row = this.#usable().connection.get(findRecord, namespace, kind, key);
+    return row === undefined ? null : recordOf(row);
+  }
+
+  async prune(now: Time, events_before: Time, limit: number) {
+    return this.#transaction(({ connection }) => prune(connection, now, events_before, limit));
+  }
+
+  async space(): Promise<Space> {
+    const { location, connection } = this.#usable();
+    if (location !== null) {
+      return { free_bytes: freeBytes(location.directory), used_bytes: usedBytes(location.database) };
+    }
+    const pages = number(connection.get("PRAGMA page_count"), "page_count");
+    return { free_bytes: null, used_bytes: pages * number(connection.get("PRAGMA page_size"), "page_size") };
+  }
+
+  async latest(): Promise<Time> {
+    return number(this.#usable().connection.get(readLatest), "latest");
+  }
+
+  async backup(path: string, progress?: BackupProgress): Promise<void> {
+    const copying = this.#usable().reads.backup(path, progress ?? (() => {}));
+    this.#backups.add(copying);
+    try {
+      await copying;
+    } finally {
+      this.#backups.delete(copying);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // The thread must not end under a running backup.
+    await Promise.allSettled(this.#backups);
+    await this.#session.close();
+  }
+
+  #usable(): Session {
+    if (this.#closing !== null) throw closed();
+    if (this.#broken !== null) throw this.#broken;
+    return this.#session;
+  }
+
+  #transaction<Result>(write: (session: Session) => Result): Result {
+    const session = this.#usable();
+    try {
+      session.connection.run("BEGIN IMMEDIATE");
+      const result = write(session);
+      session.connection.run("COMMIT");
+      return result;
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  #fail(cause: unknown): SqliteStoreError {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#broken = new SqliteStoreError(
+      "unknown",
+      `A commit failed (${why}): what is on disk is unknown until the store is recovered.`,
+      cause,
+    );
+    if (this.#session.connection.db.isTransaction) {
+      try {
+        this.#session.connection.run("ROLLBACK");
+      } catch {
+        // The connection is given up anyway: `recover` opens another.
+      }
+    }
+    return this.#broken;
+  }
+
+  #checkpointIfLong(): void {
+    const { location, connection, reads } = this.#session;
+    if (location === null || this.#checkpointing) return;
+    if (number(connection.get("PRAGMA wal_checkpoint(NOOP)"), "log") < checkpoint_pages) return;
+    this.#checkpointing = true;
+    reads.checkpoint().then(
+      () => {
+        this.#checkpointing = false;
+      },
+      (error) => {
+        // The pages that could not be moved are still in the log, but a disk that fails once is not trusted again.
+        if (reads === this.#session.reads && this.#closing === null) this.#fail(error);
+      },
+    );
+  }
+}
+
+function idOf(row: Row): string {
+  return text(row, "id");
+}
+
+function closed(): SqliteStoreError {
+  return new SqliteStoreError("closed", "The store is closed: open it again.");
+}
