@@ -91,6 +91,12 @@ export class Batch {
     return this.#seen.has(handoffKey(namespace, id));
   }
 
+  /** The handoff as this batch leaves it. */
+  latest(handoff: Handoff): Handoff {
+    const { namespace, id } = handoff.accepted;
+    return this.#seen.get(handoffKey(namespace, id)) ?? handoff;
+  }
+
   bornIn(namespace: string, id: string): UnitBuilder | undefined {
     return this.#born.get(handoffKey(namespace, id));
   }

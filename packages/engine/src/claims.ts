@@ -98,7 +98,10 @@ export class Claims {
     this.#workers.seen(claim, claim.queues, batch.now);
     if (this.#workers.mustRecall(claim)) await this.#recall(claim);
     const same = await this.#stillHeld(batch, claim);
-    if (same.length > 0) return { units: [], answer: () => waiting.finish(same) };
+    if (same.length > 0) {
+      // What came after it in this batch may have ended some of these leases.
+      return { units: [], answer: () => waiting.finish(same.filter((handoff) => holds(batch.latest(handoff), claim))) };
+    }
     this.#workers.sameRequest(claim)?.finish([]);
     if (!isOver()) this.#workers.add(waiting);
     const answer = () => {
@@ -111,10 +114,7 @@ export class Claims {
     const held: Handoff[] = [];
     for (const id of this.#workers.answeredWith(claim) ?? []) {
       const handoff = await batch.see(claim.namespace, id);
-      if (handoff === null) continue;
-      const lease = liveLease(handoff);
-      const { agent, worker, request_id } = claim;
-      if (lease?.agent === agent && lease.worker === worker && lease.request_id === request_id) held.push(handoff);
+      if (handoff !== null && holds(handoff, claim)) held.push(handoff);
     }
     return held;
   }
@@ -131,4 +131,9 @@ export class Claims {
       );
     }
   }
+}
+
+function holds(handoff: Handoff, { agent, worker, request_id }: Claim): boolean {
+  const lease = liveLease(handoff);
+  return lease?.agent === agent && lease.worker === worker && lease.request_id === request_id;
 }

@@ -11,8 +11,8 @@ export type BackupProgress = (done: number, total: number) => void;
 
 /**
  * Runs on the reader thread, over a connection of its own whose read transaction holds still what is copied: without
- * it the copy would begin anew with each commit. (Over the writer's connection Node's `backup` gives up as soon as a
- * step meets an open transaction: tried with Node 24.21.)
+ * it the copy would begin anew with each commit. (Over the writer's own connection Node's `backup` failed under
+ * load with "not an error": tried with Node 24.21.)
  */
 export async function copyFile(database: string, path: string, progress: BackupProgress): Promise<void> {
   await newFile(path, async () => {

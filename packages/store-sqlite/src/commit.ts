@@ -1,7 +1,7 @@
 /**
  * Writes units inside an open transaction. A unit is first checked as a whole, then written: nothing has to be undone
- * for a conflict. (A savepoint for each unit costs a copy of every page it touches; the check costs nothing, since it
- * finds the row's number, by which the update goes.)
+ * for a conflict. (With a savepoint for each unit: 4,400 cycles/s against 5,400 at batches of 256, slower in 5
+ * interleaved runs of 5.) The check also finds the row's number, by which the update then goes.
  *
  * Several writes of one unit to one handoff become one write of its last state: a submit and the delivery in the same
  * unit never enter the ready index.
@@ -44,10 +44,6 @@ export class Writer {
     this.#head = head;
     this.#findRow = connection.statement(handoff.findRow);
     this.#findRow.setReturnArrays(true);
-  }
-
-  get head(): number {
-    return this.#head;
   }
 
   write(units: readonly Unit[]): readonly UnitResult[] {

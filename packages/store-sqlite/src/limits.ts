@@ -3,16 +3,20 @@
 /** How long to wait for a lock that only a foreign tool (a shell, a copy program) can hold. */
 export const busy_timeout_ms = 2_000;
 
-/** From this size on the reader thread is asked to move the write-ahead log into the database. */
+/**
+ * With so many pages not yet moved, the reader thread is asked to move the write-ahead log into the database. Against
+ * the writer doing it itself neither throughput nor p99 differed measurably (3 interleaved runs at batches of 1, 64, 256).
+ * Counted by what is not yet moved: by the log's whole length the thread hardly rests (40 % more CPU at batches of 1).
+ */
 export const checkpoint_pages = 1_000;
 
 /**
- * The writer's own bound for the write-ahead log. Under steady load the thread alone never catches the last pages, and
- * the log would grow for ever; here the writer moves the rest itself, most of which the thread has already done.
+ * The writer's own bound for the write-ahead log. SQLite begins the log anew only when all of it was moved, which
+ * the thread alone may never reach under steady load; here the writer moves what the thread has left.
  */
 export const checkpoint_bound_pages = 4_000;
 
-/** Page cache of one connection, in KiB: SQLite's own 2 MB made indexes of a million handoffs fall out of it. */
+/** Page cache of one connection, in KiB: room for the hot ends of all indexes beside a large backlog. */
 export const cache_kib = 64 * 1024;
 
 /** Rows that a list or an export looks at in one read transaction: long ones keep the write-ahead log from shrinking. */
@@ -21,5 +25,5 @@ export const scan_rows = 2_000;
 /** Up to here the events of one handoff are read at once on the writer's connection, sparing the way to the thread. */
 export const direct_events = 256;
 
-/** Pages copied in one step of a backup: about a millisecond in which the writer waits. */
+/** Pages copied in one step of a backup, after which it tells its progress: a megabyte. */
 export const backup_pages = 256;

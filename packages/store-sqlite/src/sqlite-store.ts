@@ -209,7 +209,8 @@ export class SqliteStore implements Store {
   #checkpointIfLong(): void {
     const { location, connection, reads } = this.#session;
     if (location === null || this.#checkpointing) return;
-    if (number(connection.get("PRAGMA wal_checkpoint(NOOP)"), "log") < checkpoint_pages) return;
+    const log = connection.get("PRAGMA wal_checkpoint(NOOP)");
+    if (number(log, "log") - number(log, "checkpointed") < checkpoint_pages) return;
     this.#checkpointing = true;
     reads.checkpoint().then(
       () => {

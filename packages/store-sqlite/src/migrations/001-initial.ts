@@ -7,7 +7,11 @@
  *
  * `handoffs` holds what changes; the parts that never change are written once in `accepted` and `bodies`.
  * What an index costs is paid on every change of its columns (SQLite rewrites the entry of each column that an UPDATE
- * names), so indexes are partial, and a column that only repeats another is null.
+ * names), so indexes are partial, and a column that only repeats another is null. Measured by dropping them: the ten
+ * secondary indexes that a full cycle touches (submit with delivery, ack, complete, take; three bodies, five events)
+ * take a fifth of its CPU (177 µs with, 140 µs without, at batches of 256); no single one could be told from the noise.
+ *
+ * AUTOINCREMENT keeps positions from being given twice after the log was pruned; it cost nothing measurable.
  */
 export const initial = `
 CREATE TABLE handoffs (
@@ -110,7 +114,7 @@ CREATE TABLE counts (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (
-  pos INTEGER PRIMARY KEY,
+  pos INTEGER PRIMARY KEY AUTOINCREMENT,
   namespace TEXT NOT NULL,
   handoff TEXT NOT NULL,
   correlation_id TEXT,            -- null: the handoff's own id
