@@ -185,6 +185,14 @@ describe("an unanswered question", () => {
     expect(life.ended).toMatchObject({ state: "expired", outcome: { code: 408 } });
   });
 
+  it("whose worker was lost only afterwards costs that worker its attempt, however late the timer", () => {
+    const life = Life.working();
+    life.ask({ answer_ms: 20_000 });
+    life.pass(60_000);
+    expect(life.eventTypes.slice(-2)).toEqual(["unanswered", "requeued"]);
+    expect(life.handoff.failures).toMatchObject([{ code: 521 }]);
+  });
+
   it("whose worker was lost first is parked first, however late the timer", () => {
     const life = Life.working();
     life.ask({ answer_ms: 40_000 });

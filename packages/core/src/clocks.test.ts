@@ -183,6 +183,12 @@ describe("after the relay was away", () => {
     expect(life.state).toBe("queued");
   });
 
+  it("a lease acknowledged only since then is not lost before one full lease period either", () => {
+    const life = back(Life.delivered({ terms: { ...long.terms, attempt_ms: 1_000 } }));
+    life.ack();
+    expect(life.wakeAt).toBe(life.now + 30_000);
+  });
+
   it("a lost delivery counts neither as a delivery nor as an attempt", () => {
     const life = back(Life.delivered(long));
     life.pass(30_000);

@@ -60,11 +60,11 @@ function leaseUntil(handoff: Handoff, lease: Lease, timing: Timing): Time {
   return Math.max(lease.beat_at, timing.resumed_at) + handoff.accepted.terms.lease_ms;
 }
 
-/** A relay that was away gives the attempts it finds, too, one full lease period to be heard of. */
+/** A relay that was away gives the attempt of a lease from before, too, one full lease period to be heard of. */
 function attemptUntil({ accepted }: Handoff, lease: Lease, { resumed_at }: Timing): Time {
-  const { attempt_until, acknowledged_at } = lease;
-  if (attempt_until === null || acknowledged_at === null) return Number.POSITIVE_INFINITY;
-  return acknowledged_at < resumed_at ? Math.max(attempt_until, resumed_at + accepted.terms.lease_ms) : attempt_until;
+  const { attempt_until, delivered_at } = lease;
+  if (attempt_until === null) return Number.POSITIVE_INFINITY;
+  return delivered_at < resumed_at ? Math.max(attempt_until, resumed_at + accepted.terms.lease_ms) : attempt_until;
 }
 
 /** When retention may drop an ended handoff. */

@@ -77,6 +77,15 @@ describe("a notice", () => {
   });
 });
 
+describe("an attested ack of a notice", () => {
+  it("gets 401 where the sender demands a signature, also after output that did not fit", () => {
+    const life = Life.delivered({ kind: "notice", demands: "signed" });
+    life.complete({ fault: { reason: "type", message: "/ must be an object" } });
+    expect(life.ack({ evidence: "attested" }).refusal).toMatchObject({ code: 401 });
+    expect(life.state).toBe("working");
+  });
+});
+
 describe("beat", () => {
   it("extends the lease, without an event and without an fsync", () => {
     const life = Life.working();

@@ -43,7 +43,10 @@ export function ack(change: Change, command: Extract<Command, { type: "ack" }>):
   if (isRefusal(lease)) return change.refused(lease);
   const notice = handoff.accepted.kind === "notice";
   if (lease.acknowledged_at !== null && !notice) return change.done();
-  const no = lease.acknowledged_at === null ? acknowledge(change, lease, command.evidence) : null;
+  const no =
+    lease.acknowledged_at === null
+      ? acknowledge(change, lease, command.evidence)
+      : refuseEvidence(change, command.evidence);
   if (no !== null) return change.refused(no);
   if (notice) {
     end(change, "completed", {
@@ -62,12 +65,16 @@ export function ack(change: Change, command: Extract<Command, { type: "ack" }>):
   return change.done(lease.fence);
 }
 
+export function refuseEvidence({ handoff }: Change, evidence: Evidence): Refusal | null {
+  if (handoff.accepted.demands === "any" || evidence === "signed") return null;
+  return refusal(401, "signature_demanded", "the sender demands signed acknowledgements and outcomes");
+}
+
 /** "I have it and I take it." Counts the attempt, unless this one goes on with an attempt already counted. */
 export function acknowledge(change: Change, lease: Lease, evidence: Evidence): Refusal | null {
+  const no = refuseEvidence(change, evidence);
+  if (no !== null) return no;
   const { handoff, now } = change;
-  if (handoff.accepted.demands === "signed" && evidence !== "signed") {
-    return refusal(401, "signature_demanded", "the sender demands a signed acknowledgement");
-  }
   const attempts = lease.continued ? handoff.attempts : handoff.attempts + 1;
   const acknowledged = { ...lease, acknowledged_at: now, beat_at: now, attempt_until: now + lease.attempt_left_ms };
   change.set({ attempts, continues_ms: null, avoid: null, status: { state: "working", lease: acknowledged } });

@@ -73,6 +73,19 @@ describe("always", () => {
     });
   });
 
+  it("after the end nothing is told but lateness and what is done with the outcome", () => {
+    const afterwards = new Set(["late", "taken", "redriven", "discarded", "routed", "purged"]);
+    always({
+      end: (world) => {
+        const over = new Set<string>();
+        for (const { handoff, type } of world.log) {
+          if (over.has(handoff)) expect(afterwards).toContain(type);
+          if (terminal.has(type)) over.add(handoff);
+        }
+      },
+    });
+  });
+
   it("a tick at the deadline ends a handoff", () => {
     always({
       watch: (transition) => {
@@ -370,12 +383,12 @@ describe("always", () => {
     });
   });
 
-  it("a notice never works or waits", () => {
+  it("a notice never waits, and an ack that is taken ends it", () => {
     always({
-      watch: ({ after, command }) => {
-        if (after?.accepted.kind !== "notice" || command.type === "complete") return;
+      watch: ({ after, command, decision }) => {
+        if (after?.accepted.kind !== "notice") return;
         expect(after.status.state).not.toBe("waiting");
-        if (command.type === "ack") expect(after.status.state).not.toBe("working");
+        if (command.type === "ack" && decision.refusal === null) expect(hasEnded(after.status)).toBe(true);
       },
     });
   });

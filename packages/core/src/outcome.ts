@@ -5,7 +5,7 @@ import type { Command, Decision, Refusal } from "./command.ts";
 import { nobodyLeft } from "./deliver.ts";
 import { charge, end, endByRelay } from "./end.ts";
 import { hasEnded, type Lease, type Outcome, type Payload } from "./handoff.ts";
-import { ensureAcknowledged, heldLease, isRefusal } from "./hold.ts";
+import { ensureAcknowledged, heldLease, isRefusal, refuseEvidence } from "./hold.ts";
 import { countedBy } from "./lease.ts";
 import { backoff, loseAttempt, recordFailure, requeue } from "./requeue.ts";
 
@@ -92,10 +92,8 @@ export function reject(change: Change, command: Reject): Decision {
 
 /** The live lease of this outcome, or the answer to one that repeats the winner, comes too late, or never had a lease. */
 function heldOrLate(change: Change, command: OutcomeCommand): Lease | Decision {
-  const { handoff } = change;
-  if (handoff.accepted.demands === "signed" && command.evidence !== "signed") {
-    return change.refused(refusal(401, "signature_demanded", "the sender demands a signed outcome"));
-  }
+  const no = refuseEvidence(change, command.evidence);
+  if (no !== null) return change.refused(no);
   const repeat = repeatsWinner(change, command);
   if (repeat !== null) return repeat;
   const lease = heldLease(change, command);
