@@ -1,0 +1,47 @@
+/** What the relay is told at its start, after flags, environment and handfast.toml were merged and checked. */
+
+import type { Duration } from "@handfast/core";
+import type { Admission } from "../identity/admission.ts";
+
+export interface Configuration {
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+  /** Absolute path. */
+  readonly data_directory: string;
+  /** Empty: derived from host and port once the relay listens (`publicUrls`). */
+  readonly public_urls: readonly string[];
+  readonly namespace: string;
+  readonly development: boolean;
+  /** Whether it listens on loopback only. */
+  readonly loopback: boolean;
+  readonly admission: Admission;
+  /** Empty: the relay makes one and keeps it in the data directory (`operatorTokens`). */
+  readonly operator_tokens: readonly string[];
+  readonly operator_keys: readonly string[];
+  readonly log_level: LogLevel;
+  readonly retention: {
+    readonly keep_taken_ms: Duration;
+    readonly keep_untaken_ms: Duration;
+    readonly keep_events_ms: Duration;
+  };
+  readonly limits: {
+    readonly requests_per_second: number;
+    readonly request_burst: number;
+    readonly open_handoffs_per_sender: number;
+    readonly reserve_bytes: number;
+  };
+  /** What a person should know, such as environment variables that nobody reads. */
+  readonly warnings: readonly string[];
+}
+
+export type LogLevel = "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
+
+export type Asked =
+  | { readonly kind: "help"; readonly text: string }
+  | { readonly kind: "start"; readonly configuration: Configuration };
+
+/** The person who starts the relay must change something; the message says what. */
+export class ConfigurationError extends Error {
+  override name = "ConfigurationError";
+}

@@ -1,0 +1,34 @@
+/** What an agent says it offers, before it is believed: counts, sizes, and every schema made safe. */
+
+import { type Capability, isName } from "@handfast/protocol";
+import type { RelayLimits } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { canonicalJson, isDeeperThan } from "../schemas/canonical-json.ts";
+import type { Schemas } from "../schemas/schemas.ts";
+
+export function checkCapabilities(capabilities: readonly Capability[], schemas: Schemas, limits: RelayLimits): void {
+  if (capabilities.length > limits.capabilities_per_agent) {
+    throw tooLarge(`${capabilities.length} capabilities`, `${limits.capabilities_per_agent}`);
+  }
+  if (isDeeperThan(capabilities, limits.json_depth)) throw tooLarge("the nesting", `${limits.json_depth} levels`);
+  const bytes = Buffer.byteLength(canonicalJson(capabilities));
+  if (bytes > limits.manifest_bytes) throw tooLarge(`${bytes} bytes`, `${limits.manifest_bytes} bytes`);
+  const names = new Set<string>();
+  for (const [index, { name, input_schema, output_schema }] of capabilities.entries()) {
+    const path = `/capabilities/${index}`;
+    if (!isName(name)) throw malformed(`${path}/name`, "must be a name: letters, digits, dots, dashes, underscores");
+    if (names.has(name)) throw malformed(`${path}/name`, `lists ${name} a second time; merge the two`);
+    names.add(name);
+    if (input_schema !== undefined) schemas.compile(input_schema, `${path}/input_schema`);
+    if (output_schema !== undefined) schemas.compile(output_schema, `${path}/output_schema`);
+  }
+}
+
+function tooLarge(what: string, most: string): Problem {
+  const message = `A manifest with ${what} is too large: at most ${most}. Split it over several agents.`;
+  return new Problem(413, "manifest_too_large", message);
+}
+
+function malformed(path: string, message: string): Problem {
+  return new Problem(400, "manifest_malformed", `The manifest is refused: ${path} ${message}.`, { path });
+}

@@ -1,0 +1,177 @@
+/**
+ * Who is calling, and whose signature is under a document. A call proves itself by a session credential (an agent that
+ * signs), a token (one that cannot) or an operator's token; `from` is always what was proven, never what was said.
+ */
+
+import { timingSafeEqual } from "node:crypto";
+import type { Time } from "@handfast/core";
+import { type DocumentOf, documentDigest, readDocument, toUtf8 } from "@handfast/protocol";
+import type { Directory } from "../directory/directory.ts";
+import { type RelayLimits, limits as relayLimits } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { nodeCrypto } from "../proof/node-crypto.ts";
+import type { Audience } from "./audience.ts";
+import type { Caller } from "./caller.ts";
+import { type Credential, currentKey, printable, refused, verifyCredential } from "./credential.ts";
+import { checkAddress, documentProblem } from "./document-checks.ts";
+import { drop, Signatures } from "./signatures.ts";
+import { type Tokens, token_prefix } from "./tokens.ts";
+
+export interface Envelope {
+  /** The exact text that was signed. */
+  readonly document: string;
+  readonly proof: unknown;
+}
+
+/** What an agent says about a handoff, in its own name. */
+export type ActTyp = "handoff" | "ack" | "outcome" | "answer" | "cancel";
+
+export interface Verified<Typ extends ActTyp> {
+  readonly document: DocumentOf<Typ>;
+  /** documentDigest() of the exact bytes: what acks and outcomes bind, `Accepted.digest`. */
+  readonly digest: string;
+  /** Thumbprint of the key that signed. */
+  readonly key: string;
+}
+
+export interface IdentityOptions {
+  readonly namespace: string;
+  readonly directory: Directory;
+  readonly tokens: Tokens;
+  readonly audience: Audience;
+  readonly now: () => Time;
+  /** Tokens that make the caller an operator. */
+  readonly operator_tokens: readonly string[];
+  /** Thumbprints of first keys whose agents are operators. */
+  readonly operator_keys?: readonly string[];
+  readonly limits?: RelayLimits;
+}
+
+/** What an operator who came with a token is called; no agent can take this name. */
+export const operator_name = "operator";
+
+export class Identity {
+  readonly signatures: Signatures;
+  private readonly options: IdentityOptions;
+  private readonly limits: RelayLimits;
+  private readonly operatorDigests: readonly Uint8Array[];
+  private readonly operatorKeys: ReadonlySet<string>;
+  /** Credentials that verified, until they run out. */
+  private readonly credentials = new Map<string, Credential>();
+  private readonly listeners = new Set<(agent: string) => void>();
+
+  constructor(options: IdentityOptions) {
+    this.options = options;
+    this.limits = options.limits ?? relayLimits;
+    this.operatorDigests = options.operator_tokens.map((token) => nodeCrypto.sha256(toUtf8(token)));
+    this.operatorKeys = new Set(options.operator_keys ?? []);
+    this.signatures = new Signatures(options.now, this.limits);
+  }
+
+  /** Throws Problem 401 naming what is wrong. */
+  async authenticate(headers: { readonly authorization?: string | undefined }): Promise<Caller> {
+    const token = bearer(headers.authorization, this.limits.authorization_chars);
+    if (this.isOperatorToken(token)) return this.caller(operator_name, "operator", null);
+    if (token.startsWith(token_prefix)) return this.tokenCaller(token);
+    const { agent, key } = await this.credential(token);
+    return this.caller(agent, this.roleOf(agent), key);
+  }
+
+  /** The document, once it is proven to be the caller's own, for this relay. Throws Problem 400, 401, 403 or 413. */
+  async verify<Typ extends ActTyp>(caller: Caller, typ: Typ, envelope: Envelope): Promise<Verified<Typ>> {
+    const bytes = toUtf8(envelope.document);
+    const read = readDocument(typ, bytes);
+    if (!read.ok) throw documentProblem(typ, read.fault);
+    const { relay, namespace, from } = read.document as DocumentOf<ActTyp>;
+    if (from !== caller.name || this.options.directory.record(from) === undefined) {
+      const message = `The ${typ} document is from ${from}, but the caller is ${caller.name}. Send only your own documents.`;
+      throw new Problem(403, "foreign_document", message);
+    }
+    checkAddress(typ, { relay, namespace }, this.options.audience, this.options.namespace);
+    const root = this.signatures.open(typ, bytes, envelope.proof);
+    if (root === null) {
+      const message = `The proof of the ${typ} document does not lead from its bytes to a signature. Sign the exact text.`;
+      throw refused("bad_proof", message);
+    }
+    const key = currentKey(this.options.directory, from, root.key, this.options.now());
+    if (!(await this.signatures.verify(this.signatures.publicKey(key), root))) {
+      throw refused(
+        "bad_signature",
+        `The signature of the ${typ} document is not of the key ${root.key} that it names.`,
+      );
+    }
+    // Verifying took a moment, in which the key may have been revoked.
+    currentKey(this.options.directory, from, root.key, this.options.now());
+    return { document: read.document, digest: documentDigest(nodeCrypto, typ, bytes), key: root.key };
+  }
+
+  /** Called when a key or token of an agent ends: its connections must be closed. Returns how to stop listening. */
+  onRevoked(listener: (agent: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** For registration: what was proven of this agent before counts no more. */
+  revoked(agent: string): void {
+    for (const [token, credential] of this.credentials) if (credential.agent === agent) this.credentials.delete(token);
+    for (const listener of this.listeners) listener(agent);
+  }
+
+  private async credential(token: string): Promise<Credential> {
+    const { directory, now } = this.options;
+    const known = this.credentials.get(token);
+    if (known !== undefined && known.expires_at > now()) {
+      currentKey(directory, known.agent, known.key, now());
+      return known;
+    }
+    this.credentials.delete(token);
+    const verified = await verifyCredential(token, { ...this.options, limits: this.limits });
+    // Verifying took a moment, in which the key may have been revoked.
+    currentKey(directory, verified.agent, verified.key, now());
+    drop(this.credentials, this.limits.credentials_cached);
+    this.credentials.set(token, verified);
+    return verified;
+  }
+
+  private tokenCaller(token: string): Caller {
+    const found = this.options.tokens.find(token);
+    if (found === undefined) {
+      const message = `The token ending in ${printable(token.slice(-4))} is unknown, revoked or expired. Ask for a new one.`;
+      throw refused("unknown_token", message);
+    }
+    return this.caller(found.agent, "agent", null);
+  }
+
+  private caller(name: string, role: Caller["role"], key: string | null): Caller {
+    return { namespace: this.options.namespace, name, role, key };
+  }
+
+  private roleOf(agent: string): Caller["role"] {
+    const record = this.options.directory.record(agent);
+    const identity = record?.identity ?? null;
+    return identity !== null && this.operatorKeys.has(identity) ? "operator" : "agent";
+  }
+
+  /** In constant time, whichever of them it is: digests have one length. */
+  private isOperatorToken(token: string): boolean {
+    const digest = nodeCrypto.sha256(toUtf8(token));
+    return this.operatorDigests.map((known) => timingSafeEqual(known, digest)).includes(true);
+  }
+}
+
+function bearer(authorization: string | undefined, max_chars: number): string {
+  if (authorization === undefined || authorization === "") {
+    throw refused(
+      "credential_missing",
+      "The call has no Authorization header. Send Bearer with a credential or a token.",
+    );
+  }
+  if (authorization.length > max_chars) {
+    throw refused("credential_malformed", `The Authorization header is longer than ${max_chars} characters.`);
+  }
+  const token = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(authorization)?.[1];
+  if (token === undefined) {
+    throw refused("credential_malformed", "The Authorization header must be: Bearer <credential or token>.");
+  }
+  return token;
+}

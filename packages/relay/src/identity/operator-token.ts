@@ -1,0 +1,43 @@
+/** The operator's tokens: those configured, else one of the relay's own making in a file that only its owner reads. */
+
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { toBase64url } from "@handfast/protocol";
+import { ConfigurationError } from "../configuration/configuration.ts";
+import { limits } from "../limits.ts";
+import { createPrivateFile, readPrivateFile } from "./private-file.ts";
+
+export interface OperatorTokens {
+  readonly tokens: readonly string[];
+  /** Where the relay's own is; null: they were configured. */
+  readonly file: string | null;
+}
+
+const file_name = "operator-token";
+const prefix = "hfo_";
+
+/** `configured` is what configuration found; the file is made on the first start. */
+export function openOperatorTokens(configured: readonly string[], data_directory: string): OperatorTokens {
+  if (configured.length > 0) return { tokens: configured, file: null };
+  const file = join(data_directory, file_name);
+  if (readPrivateFile(file) === null) {
+    createPrivateFile(file, `${prefix}${toBase64url(randomBytes(32))}\n`);
+  }
+  return { tokens: [readOperatorToken(file)], file };
+}
+
+export function readOperatorToken(file: string): string {
+  const token = readPrivateFile(file)?.trim();
+  if (token === undefined) throw new ConfigurationError(`There is no operator's token in ${file}. Check the path.`);
+  checkOperatorToken(token, file);
+  return token;
+}
+
+/** The message never shows the token. */
+export function checkOperatorToken(token: string, where: string): void {
+  if (token.length >= limits.operator_token_chars_least && /^[A-Za-z0-9._~+/=-]+$/.test(token)) return;
+  const least = limits.operator_token_chars_least;
+  const next = "Make one with: openssl rand -base64 32";
+  const message = `The operator's token (${where}) must be at least ${least} letters, digits or . _ ~ + / = - characters. ${next}`;
+  throw new ConfigurationError(message);
+}

@@ -1,0 +1,52 @@
+/** The relay's own Ed25519 key: a private JWK in the data directory, made on the first start. */
+
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
+import { join } from "node:path";
+import { fromBase64url, type PublicJwk, parsePublicKey, parseStrict, type Signer } from "@handfast/protocol";
+import { ConfigurationError } from "../configuration/configuration.ts";
+import { nodeCrypto, nodeSigner } from "../proof/node-crypto.ts";
+import { createPrivateFile, readPrivateFile } from "./private-file.ts";
+
+export interface RelayKey {
+  readonly signer: Signer;
+  readonly jwk: PublicJwk;
+}
+
+const file_name = "relay-key.json";
+
+/** Throws ConfigurationError where the file is open to others or is no key. */
+export function openRelayKey(data_directory: string): RelayKey {
+  const path = join(data_directory, file_name);
+  const stored = readPrivateFile(path);
+  if (stored !== null) return readKey(stored, path);
+  const text = `${JSON.stringify(generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }))}\n`;
+  createPrivateFile(path, text);
+  // Read back: if two relays started at once, the key is the one that is there.
+  return readKey(readPrivateFile(path) ?? text, path);
+}
+
+function readKey(text: string, path: string): RelayKey {
+  const parsed = parseStrict(text, { max_depth: 2, max_bytes: 4_096 });
+  const value: { d?: unknown; x?: unknown } =
+    parsed.ok && typeof parsed.value === "object" && parsed.value !== null ? parsed.value : {};
+  const { d, x } = value;
+  const seed = typeof d === "string" ? fromBase64url(d) : null;
+  if (typeof d !== "string" || typeof x !== "string" || seed?.length !== 32) {
+    throw damaged(path, "it is not a private Ed25519 JWK");
+  }
+  const jwk = publicJwk(d, x, path);
+  if (jwk.x !== x) throw damaged(path, "its two halves do not belong together");
+  return { signer: nodeSigner(seed), jwk };
+}
+
+function publicJwk(d: string, x: string, path: string): PublicJwk {
+  const key = createPrivateKey({ key: { kty: "OKP", crv: "Ed25519", d, x }, format: "jwk" });
+  const parsed = parsePublicKey(nodeCrypto, createPublicKey(key).export({ format: "jwk" }));
+  if (!parsed.ok) throw damaged(path, parsed.fault.replaceAll("_", " "));
+  return parsed.key.jwk;
+}
+
+function damaged(path: string, why: string): ConfigurationError {
+  const next = "Put back the copy from your backup; if there is none, move the file away and a new key is made.";
+  return new ConfigurationError(`The relay's key in ${path} cannot be used: ${why}. ${next}`);
+}

@@ -1,0 +1,55 @@
+/**
+ * Signatures under documents. Verifying is the dearest thing a request does, so one signature over a batch is verified
+ * once and remembered for a moment, also while it is still being verified.
+ */
+
+import type { Time } from "@handfast/core";
+import { openProof, type PublicKey, parsePublicKey, type SignedRoot, verifySignedRoot } from "@handfast/protocol";
+import type { AgentKey } from "../directory/agent.ts";
+import type { RelayLimits } from "../limits.ts";
+import { nodeCrypto } from "../proof/node-crypto.ts";
+
+export class Signatures {
+  private readonly now: () => Time;
+  private readonly limits: RelayLimits;
+  private readonly checks = new Map<string, { readonly until: Time; readonly result: Promise<boolean> }>();
+  private readonly keys = new Map<string, PublicKey>();
+
+  constructor(now: () => Time, limits: RelayLimits) {
+    this.now = now;
+    this.limits = limits;
+  }
+
+  /** What the proof claims was signed, and by which key; null when it is no proof of these bytes. */
+  open(typ: string, bytes: Uint8Array, proof: unknown): SignedRoot | null {
+    return openProof(nodeCrypto, typ, bytes, proof);
+  }
+
+  verify(key: PublicKey, root: SignedRoot): Promise<boolean> {
+    if (root.key !== key.thumbprint) return Promise.resolve(false);
+    const known = this.checks.get(root.id);
+    if (known !== undefined && known.until > this.now()) return known.result;
+    const result = verifySignedRoot(nodeCrypto, key, root);
+    this.checks.delete(root.id);
+    drop(this.checks, this.limits.signed_roots_cached);
+    this.checks.set(root.id, { until: this.now() + this.limits.signed_root_life_ms, result });
+    return result;
+  }
+
+  /** The checked form of a key that was registered. */
+  publicKey({ thumbprint, x }: AgentKey): PublicKey {
+    const known = this.keys.get(thumbprint);
+    if (known !== undefined) return known;
+    const parsed = parsePublicKey(nodeCrypto, { kty: "OKP", crv: "Ed25519", x });
+    if (!parsed.ok) throw new Error(`The stored key ${thumbprint} is damaged: ${parsed.fault}.`);
+    drop(this.keys, this.limits.public_keys_cached);
+    this.keys.set(thumbprint, parsed.key);
+    return parsed.key;
+  }
+}
+
+/** Makes room for one more by dropping the oldest. */
+export function drop<Value>(cache: Map<string, Value>, most: number): void {
+  const [oldest] = cache.keys();
+  if (cache.size >= most && oldest !== undefined) cache.delete(oldest);
+}

@@ -1,0 +1,152 @@
+/**
+ * Every limit of the relay, with its unit in its name. What the protocol limits for everybody is in
+ * `@handfast/protocol` (protocolLimits), what the state machine counts in `@handfast/core` (coreLimits).
+ */
+
+const kilobyte = 1_000;
+const megabyte = 1_000 * kilobyte;
+const gigabyte = 1_000 * megabyte;
+const second_ms = 1_000;
+const minute_ms = 60 * second_ms;
+const day_ms = 24 * 60 * minute_ms;
+
+export const limits = {
+  // Requests
+  /** A whole request: an inline payload in base64 with its document and proof. */
+  body_bytes: 1.5 * megabyte,
+  /** A batch carries many payloads in one body. */
+  batch_body_bytes: 16 * megabyte,
+  header_bytes: 16 * kilobyte,
+  url_chars: 8_192,
+  json_depth: 64,
+  json_keys: 100_000,
+  batch_handoffs: 1_000,
+  requests_per_second: 500,
+  request_burst: 2_000,
+  /** Calls without a proven identity (registration, challenges, wrong credentials), per address. */
+  anonymous_requests_per_second: 50,
+  anonymous_request_burst: 200,
+  /** Distinct callers whose rate is remembered. */
+  rate_callers: 50_000,
+  requests_in_flight: 10_000,
+  /** A whole request, an artifact's bytes included. */
+  request_timeout_ms: 30 * minute_ms,
+  headers_timeout_ms: 10 * second_ms,
+  /** A JSON body, from the first byte to the last; and the longest pause between two pieces of an artifact. */
+  body_timeout_ms: 20 * second_ms,
+  /** How long what is in flight may take to finish when the relay stops. */
+  stop_ms: 10 * second_ms,
+  long_poll_ms: 60 * second_ms,
+  page_size_least: 1,
+  page_size_most: 500,
+  page_size_default: 50,
+  filter_chars: 256,
+
+  // Handoffs
+  inline_payload_bytes: megabyte,
+  checkpoint_bytes: 256 * kilobyte,
+  question_bytes: 64 * kilobyte,
+  labels: 16,
+  open_handoffs_per_sender: 100_000,
+  claim_slots: 256,
+  workers_per_agent: 1_000,
+  duration_least_ms: 1,
+  duration_most_ms: 30 * day_ms,
+  default_deadline_ms: 15 * minute_ms,
+  default_ack_ms: 10 * second_ms,
+  default_lease_ms: 30 * second_ms,
+  default_attempts: 3,
+  default_deliveries: 10,
+  progress_note_chars: 1_000,
+  reason_chars: 2_000,
+
+  // Streams
+  sse_buffer_bytes: megabyte,
+  sse_keep_alive_ms: 15 * second_ms,
+  /** A reader that has taken nothing for so long is cut. */
+  sse_drain_ms: 15 * second_ms,
+  sse_streams: 5_000,
+  sse_streams_per_agent: 256,
+  chunk_bytes: 64 * kilobyte,
+  chunk_buffer_bytes_per_handoff: megabyte,
+  chunk_buffer_bytes_total: 256 * megabyte,
+
+  // Correlations, dead letters, the log
+  tree_handoffs: 10_000,
+  redrive_set: 10_000,
+  redrive_plan_life_ms: 60 * minute_ms,
+  export_page_events: 500,
+
+  // Artifacts
+  artifact_bytes: gigabyte,
+  artifacts_per_handoff: 64,
+  unreferenced_artifact_life_ms: day_ms,
+  collect_every_ms: 60 * minute_ms,
+  uploads_in_flight: 64,
+
+  // Space
+  /** Submits are refused below this, so that what is open can still end. */
+  reserve_bytes: 64 * megabyte,
+
+  // Identity
+  authorization_chars: 2_048,
+  credential_life_seconds: 300,
+  /** How far the clocks of relay and caller may differ. */
+  clock_skew_seconds: 10,
+  credentials_cached: 20_000,
+  /** Signed roots of batches that verified a moment ago. */
+  signed_roots_cached: 10_000,
+  signed_root_life_ms: minute_ms,
+  challenge_life_ms: minute_ms,
+  /** Used challenges, remembered while they could be used again. */
+  challenges_remembered: 100_000,
+  keys_per_agent: 16,
+  /** After a rotation the old key goes on working this long, so that many workers can change over. */
+  rotation_overlap_ms: day_ms,
+  /** Checked public keys, kept because the check of the point is dear. */
+  public_keys_cached: 10_000,
+  tokens_per_agent: 64,
+  tokens: 100_000,
+  token_label_chars: 100,
+  token_life_most_ms: 366 * day_ms,
+  admitted_keys: 100_000,
+  operator_token_chars_least: 20,
+
+  // Directory
+  agents: 100_000,
+  capabilities_per_agent: 256,
+  manifest_bytes: 256 * kilobyte,
+  /** Of all manifests together: they are kept in memory. */
+  manifest_bytes_total: 512 * megabyte,
+  /** Older manifests of one agent, kept for leases that were given under them. */
+  manifests_kept_per_agent: 32,
+  /** What was accepted this shortly after a new manifest may have been judged by the one before: it is judged again. */
+  manifest_settle_ms: 2 * second_ms,
+  /** Distinct input schemas of one capability that a submit is checked against. */
+  schemas_checked_per_submit: 64,
+  /** Agents left out of a handoff at its accept; where more would be, each is checked at the delivery instead. */
+  agents_excluded_per_submit: 256,
+
+  // JSON Schemas from strangers
+  schema_bytes: 64 * kilobyte,
+  schema_depth: 32,
+  schema_nodes: 1_000,
+  /** Nodes after every `$ref` is written out: what doubling by reference explodes. */
+  schema_expanded_nodes: 5_000,
+  schema_properties: 500,
+  schema_branches: 64,
+  schema_enum_values: 500,
+  schema_definitions: 200,
+  schema_patterns: 32,
+  schema_pattern_chars: 256,
+  /** Instructions of a compiled pattern. */
+  schema_pattern_program: 500,
+  schemas_compiled: 2_000,
+  /** Expanded nodes × values: a payload that would cost more to check is refused unchecked. */
+  schema_check_steps: 50_000_000,
+  /** Characters × instructions that patterns may take in one check: measured, at worst 30 million a second. */
+  schema_check_pattern_steps: 20_000_000,
+  fault_message_chars: 500,
+} as const;
+
+export type RelayLimits = { readonly [Name in keyof typeof limits]: number };

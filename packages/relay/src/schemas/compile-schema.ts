@@ -1,0 +1,55 @@
+/**
+ * From an inspected schema to a function, by ajv. Each schema gets an instance of its own (0.3 ms): a shared one keeps
+ * every schema it ever compiled.
+ */
+
+import type { ErrorObject } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { RelayLimits } from "../limits.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import { LinearPattern, PatternBudget, TooCostly } from "./linear-pattern.ts";
+
+/** The errors of the first fault, an empty list for a value that fits, null for one too costly to check. */
+export type Check = (value: unknown) => readonly ErrorObject[] | null;
+
+export function compileSchema(schema: Readonly<Record<string, unknown>> | boolean, limits: RelayLimits): Check {
+  const budget = new PatternBudget();
+  const regExp = Object.assign((source: string) => new LinearPattern(source, budget), { code: "undefined" });
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    // The inspection knows all that the meta-schema does, and its refusals are easier to read.
+    meta: false,
+    validateSchema: false,
+    // `format` only tells people something, as 2020-12 has it.
+    validateFormats: false,
+    // Or `required: ["constructor"]` would be met by every object.
+    ownProperties: true,
+    inlineRefs: false,
+    addUsedSchema: false,
+    logger: false,
+    // Optimising takes three times as long as compiling (largest schema: 430 ms against 130 ms) and gains little.
+    code: { regExp, optimize: false },
+  });
+  ajv.removeKeyword("uniqueItems");
+  ajv.addKeyword({ keyword: "uniqueItems", type: "array", schemaType: "boolean", error, validate: hasUniqueItems });
+  const validate = ajv.compile(schema);
+  return (value) => {
+    budget.refill(limits.schema_check_pattern_steps);
+    try {
+      return validate(value) ? [] : (validate.errors ?? []);
+    } catch (cause) {
+      if (cause instanceof TooCostly) return null;
+      throw cause;
+    }
+  };
+}
+
+const error = { message: "must not have the same item twice" };
+
+/** ajv compares every pair (2 s for 8,000 objects); a set of canonical texts is linear. */
+function hasUniqueItems(unique: boolean, items: readonly unknown[]): boolean {
+  return !unique || new Set(items.map(canonicalJson)).size === items.length;
+}
