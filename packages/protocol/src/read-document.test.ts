@@ -95,7 +95,6 @@ describe("an outcome", () => {
 
   it.each<[Partial<OutcomeDocument>]>([
     [{ status: "failed", code: 500, error, retryable: true, retry_after_ms: 1000 }],
-    [{ status: "failed", code: 402, error }],
     [{ status: "rejected", code: 501, error }],
   ])("may be %j", (change) => {
     expect(faultOf("outcome", { ...bare, ...change })).toBeNull();
@@ -104,6 +103,7 @@ describe("an outcome", () => {
   it.each<[Partial<OutcomeDocument>, string]>([
     [{ status: "completed", code: 200 }, "/output"],
     [{ status: "completed", code: 202 }, "/code"],
+    [{ status: "failed", code: 402, error }, "/code"],
     [{ status: "failed", code: 501, error }, "/code"],
     [{ status: "failed", code: 200, error }, "/code"],
     [{ status: "failed", code: 499, error }, "/code"],

@@ -4,7 +4,6 @@ import Compile, { type Validator } from "typebox/compile";
 import { type DocumentOf, type DocumentTyp, documentSchemas, type OutcomeDocument } from "./documents.ts";
 import type { JsonReason } from "./json-scanner.ts";
 import { protocolLimits } from "./limits.ts";
-import { statusCode } from "./status-codes.ts";
 import { parseStrictBytes } from "./strict-json.ts";
 
 export interface DocumentFault {
@@ -73,9 +72,7 @@ function outcomeFault({ status, code, output, error }: OutcomeDocument): Documen
     return error === undefined ? null : unfit("/error", "must not be given when completed");
   }
   if (status === "rejected" && code !== 501) return unfit("/code", "must be 501 when rejected");
-  if (status === "failed" && (code < 400 || code === 501 || statusCode(code) === undefined)) {
-    return unfit("/code", "must be a known code from 400 on, other than 501, when failed");
-  }
+  if (status === "failed" && code !== 500) return unfit("/code", "must be 500 when failed");
   if (error === undefined) return unfit("/error", `must be given when ${status}`);
   return output === undefined ? null : unfit("/output", `must not be given when ${status}`);
 }

@@ -1,0 +1,70 @@
+/** A caller with a token that does not give up: it asks again until the relay has given a definite answer. */
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+const pause_ms = 25;
+
+export class Caller {
+  readonly #url: string;
+  readonly token: string;
+  /** How often a call had to be made again. */
+  repeats = 0;
+
+  private constructor(url: string, token: string) {
+    this.#url = url;
+    this.token = token;
+  }
+
+  static async named(
+    url: string,
+    agent: string,
+    capabilities: readonly { readonly name: string }[] = [],
+  ): Promise<Caller> {
+    const { status, body } = await request(`${url}/v1/tokens`, "POST", null, { agent, capabilities }, 0);
+    if (status >= 300 || typeof body["token"] !== "string")
+      throw new Error(`no token: ${status} ${JSON.stringify(body)}`);
+    return new Caller(url, body["token"]);
+  }
+
+  post(path: string, body: unknown, wait_seconds = 0): Promise<Reply> {
+    return this.#insist(() => request(this.#url + path, "POST", this.token, body, wait_seconds));
+  }
+
+  get(path: string, wait_seconds = 0): Promise<Reply> {
+    return this.#insist(() => request(this.#url + path, "GET", this.token, undefined, wait_seconds));
+  }
+
+  /** A broken connection and "I do not know" are no answers; whatever is asked is safe to ask again. */
+  async #insist(ask: () => Promise<Reply>): Promise<Reply> {
+    for (;;) {
+      try {
+        const reply = await ask();
+        if (reply.status !== 429 && reply.status !== 500) return reply;
+      } catch {
+        // The relay is away; it will come back.
+      }
+      this.repeats += 1;
+      await new Promise((resolve) => setTimeout(resolve, pause_ms));
+    }
+  }
+}
+
+async function request(
+  url: string,
+  method: string,
+  token: string | null,
+  body: unknown,
+  wait_seconds: number,
+): Promise<Reply> {
+  const headers: Record<string, string> = {};
+  if (token !== null) headers["authorization"] = `Bearer ${token}`;
+  if (body !== undefined) headers["content-type"] = "application/json";
+  if (wait_seconds > 0) headers["prefer"] = `wait=${wait_seconds}`;
+  const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? {} : JSON.parse(text) };
+}

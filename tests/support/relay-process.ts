@@ -1,0 +1,97 @@
+/** A real relay in a process of its own, on a free port, that can be killed and started again on the same data. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const main = join(import.meta.dirname, "../../packages/relay/src/main.ts");
+const start_within_ms = 30_000;
+
+export class RelayProcess {
+  readonly url: string;
+  readonly directory: string;
+  readonly #port: number;
+  readonly #arguments: readonly string[];
+  #child: ChildProcess | null = null;
+  #output = "";
+
+  private constructor(port: number, directory: string, more: readonly string[]) {
+    this.#port = port;
+    this.directory = directory;
+    this.url = `http://127.0.0.1:${port}`;
+    this.#arguments = more;
+  }
+
+  static async start(
+    more: readonly string[] = [],
+    directory = mkdtempSync(join(tmpdir(), "handfast-")),
+  ): Promise<RelayProcess> {
+    const relay = new RelayProcess(await freePort(), directory, more);
+    await relay.start();
+    return relay;
+  }
+
+  /** What it printed, on both streams. */
+  get output(): string {
+    return this.#output;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(
+      process.execPath,
+      [main, "--port", `${this.#port}`, "--data", this.directory, ...this.#arguments],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: { PATH: process.env["PATH"] ?? "" },
+      },
+    );
+    this.#child = child;
+    const keep = (chunk: Buffer) => {
+      this.#output = (this.#output + chunk.toString()).slice(-100_000);
+    };
+    child.stdout?.on("data", keep);
+    child.stderr?.on("data", keep);
+    const until = performance.now() + start_within_ms;
+    while (!(await this.#isReady())) {
+      if (child.exitCode !== null) throw new Error(`the relay exited with ${child.exitCode}:\n${this.#output}`);
+      if (performance.now() > until) throw new Error(`the relay was not ready in time:\n${this.#output}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Ends it and waits until it is gone. */
+  async end(signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
+    const child = this.#child;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    const gone = new Promise<number | null>((resolve) => child.once("exit", resolve));
+    child.kill(signal);
+    return gone;
+  }
+
+  async dispose(): Promise<void> {
+    await this.end("SIGKILL");
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  async #isReady(): Promise<boolean> {
+    try {
+      return (await fetch(`${this.url}/readyz`)).ok;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      if (address === null || typeof address === "string") return reject(new Error("no port"));
+      server.close(() => resolve(address.port));
+    });
+  });
+}
