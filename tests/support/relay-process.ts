@@ -33,6 +33,15 @@ export class RelayProcess {
     return relay;
   }
 
+  get pid(): number {
+    if (this.#child?.pid === undefined) throw new Error("the relay does not run");
+    return this.#child.pid;
+  }
+
+  get isAlive(): boolean {
+    return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
   /** What it printed, on both streams. */
   get output(): string {
     return this.#output;
