@@ -1,0 +1,91 @@
+/**
+ * The log as lines of JSON, for offline analysis. Each line carries the event's exact bytes, its position, and a cursor
+ * to go on from. Pages are read as the reader takes them, so a slow reader holds nothing up.
+ */
+
+import type { Body, BodyKind, EventQuery, StoredEvent } from "@handfast/engine";
+import { limits } from "../limits.ts";
+import { makeCursor } from "../operations/cursor.ts";
+import { showPayload } from "../operations/payloads.ts";
+import type { Relay } from "../operations/relay.ts";
+import type { EventView } from "../wire/events.ts";
+
+export interface ExportQuery extends Omit<EventQuery, "limit"> {
+  readonly payloads: "digests" | "inline";
+}
+
+/** Up to what was in the log when the export began: an export ends. */
+export async function* exportLog(relay: Relay, query: ExportQuery): AsyncGenerator<Uint8Array> {
+  const { payloads, ...events } = query;
+  let { after_pos } = events;
+  let head: number | null = null;
+  for (;;) {
+    const page = await relay.store.events({ ...events, after_pos, limit: limits.export_page_events });
+    head ??= page.head;
+    const lines: string[] = [];
+    for (const stored of page.events) {
+      if (stored.pos > head) break;
+      lines.push(await lineOf(relay, stored, payloads));
+    }
+    if (lines.length > 0) yield Buffer.from(lines.join(""));
+    const last = page.events.at(-1)?.pos;
+    if (last === undefined || last >= head || page.events.length < limits.export_page_events) return;
+    after_pos = last;
+  }
+}
+
+async function lineOf(relay: Relay, { pos, json }: StoredEvent, payloads: ExportQuery["payloads"]): Promise<string> {
+  const cursor = makeCursor("event", pos);
+  const payload = payloads === "inline" ? await payloadOf(relay, JSON.parse(json)) : undefined;
+  const extra = payload === undefined ? "" : `,"payload":${JSON.stringify(payload)}`;
+  return `{"pos":${pos},"cursor":"${cursor}","event":${json}${extra}}\n`;
+}
+
+type LoggedEvent = EventView & {
+  readonly namespace: string;
+  readonly fence?: number | null;
+  readonly number?: number;
+  readonly question?: string;
+};
+
+/** The payload an event is about; undefined where it has none or retention has dropped it. */
+async function payloadOf(relay: Relay, event: LoggedEvent): Promise<unknown> {
+  const place = await placeOf(relay, event);
+  if (place === null) return undefined;
+  const body = await relay.engine.body(event.namespace, event.handoff, place.kind, place.number);
+  return body === null || body.payload === null
+    ? undefined
+    : showPayload("input", mediaType(body, event), body.payload);
+}
+
+async function placeOf(
+  relay: Relay,
+  event: LoggedEvent,
+): Promise<{ readonly kind: BodyKind; readonly number: number } | null> {
+  switch (event.type) {
+    case "accepted":
+      return { kind: "handoff", number: 0 };
+    case "completed":
+    case "failed":
+    case "late":
+      return typeof event.fence === "number" ? { kind: "outcome", number: event.fence } : null;
+    case "checkpointed":
+      return { kind: "checkpoint", number: event.number ?? 0 };
+    case "asked":
+    case "answered": {
+      const handoff = await relay.engine.get(event.namespace, event.handoff);
+      const number = handoff?.questions.findIndex(({ id }) => id === event.question) ?? -1;
+      return number < 0 ? null : { kind: event.type === "asked" ? "question" : "answer", number };
+    }
+    default:
+      return null;
+  }
+}
+
+function mediaType({ document }: Body, event: LoggedEvent): string {
+  if (document === null) return "application/json";
+  const read = JSON.parse(document) as Record<string, { readonly media_type?: string } | undefined>;
+  const digest =
+    event.type === "accepted" ? read["input"] : event.type === "answered" ? read["answer"] : read["output"];
+  return digest?.media_type ?? "application/octet-stream";
+}

@@ -1,0 +1,153 @@
+/** How the relay itself is: health, figures, what it can do; and a backup while it runs. */
+
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import { protocolLimits } from "@handfast/protocol";
+import { limits } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { about, backup_reply, backup_request, health } from "../wire/about.ts";
+import { json, operation } from "./operation.ts";
+import { version } from "./version.ts";
+
+export const healthz = operation(
+  {
+    name: "healthz",
+    method: "GET",
+    path: "/healthz",
+    tag: "relay",
+    access: "anyone",
+    summary: "The process is alive.",
+    replies: { 200: health },
+  },
+  async () => json({ status: "ok", reasons: [] }),
+);
+
+export const readyz = operation(
+  {
+    name: "readyz",
+    method: "GET",
+    path: "/readyz",
+    tag: "relay",
+    access: "anyone",
+    summary: "The relay takes work; if not, the reasons.",
+    replies: { 200: health, 503: health },
+  },
+  async ({ relay }) => {
+    const reasons = relay.unready();
+    return reasons.length === 0 ? json({ status: "ok", reasons }) : json({ status: "not_ready", reasons }, 503);
+  },
+);
+
+export const metrics = operation(
+  {
+    name: "metrics",
+    method: "GET",
+    path: "/metrics",
+    tag: "relay",
+    access: "anyone",
+    summary: "Figures for Prometheus. Outside development mode for operators only.",
+    replies: { 200: null },
+    media_type: "text/plain",
+    problems: [401],
+  },
+  async ({ relay, visitor }) => {
+    const { development, namespace } = relay.configuration;
+    if (!development && visitor?.role !== "operator") {
+      throw new Problem(401, "operator_only", "The figures are for operators: give the operator's token.");
+    }
+    const text = await relay.metrics.text(relay.engine.stats(), await relay.store.counts(namespace));
+    return { kind: "text", status: 200, headers: { "content-type": relay.metrics.content_type }, text };
+  },
+);
+
+const told = [
+  "body_bytes",
+  "batch_body_bytes",
+  "batch_handoffs",
+  "json_depth",
+  "inline_payload_bytes",
+  "artifact_bytes",
+  "checkpoint_bytes",
+  "question_bytes",
+  "claim_slots",
+  "long_poll_ms",
+  "page_size_most",
+  "chunk_bytes",
+  "default_deadline_ms",
+  "default_ack_ms",
+  "default_lease_ms",
+  "default_attempts",
+] as const satisfies readonly (keyof typeof limits)[];
+
+export const wellKnown = operation(
+  {
+    name: "well_known",
+    method: "GET",
+    path: "/.well-known/handfast",
+    tag: "relay",
+    access: "anyone",
+    summary: "Versions, limits, features, addresses and the key of this relay.",
+    replies: { 200: about },
+  },
+  async ({ relay }) => {
+    const { namespace, development } = relay.configuration;
+    return json({
+      protocol: "handfast",
+      versions: ["v1"],
+      software: { name: "handfast", version },
+      namespace,
+      mode: development ? "development" : "production",
+      public_urls: relay.audience.all(),
+      relay_key: relay.key.jwk,
+      features: [
+        "http",
+        "sse",
+        "prefer_wait",
+        "batch",
+        "artifacts",
+        "chunks",
+        "questions",
+        "redrive",
+        "signed",
+        "attested",
+      ],
+      limits: {
+        ...Object.fromEntries(told.map((name) => [name, limits[name]])),
+        document_bytes: protocolLimits.document_bytes,
+        duration_ms: protocolLimits.duration_ms,
+        labels: protocolLimits.labels,
+        requests_per_second: relay.configuration.limits.requests_per_second,
+      },
+    });
+  },
+);
+
+export const backup = operation(
+  {
+    name: "backup",
+    method: "POST",
+    path: "/v1/backup",
+    tag: "relay",
+    access: "operator",
+    summary: "A consistent copy of the store while it runs, on the relay's own disk. Artifacts are files beside it.",
+    body: backup_request,
+    replies: { 200: backup_reply },
+    problems: [409],
+  },
+  async ({ relay, body }) => {
+    const directory = join(relay.configuration.data_directory, "backups");
+    const name = `${new Date(relay.engine.now()).toISOString().replaceAll(":", "-")}.db`;
+    const path = body.path ?? join(directory, name);
+    if (!isAbsolute(path) || resolve(path) !== path) {
+      const detail = `${JSON.stringify(path)} is not an absolute path; name one on the relay's own disk.`;
+      throw new Problem(400, "path", detail, { fields: ["/path"] });
+    }
+    if (body.path === undefined) await mkdir(directory, { recursive: true, mode: 0o700 });
+    if (existsSync(path)) {
+      throw new Problem(409, "exists", `${path} exists already; name a new file.`, { fields: ["/path"] });
+    }
+    await relay.store.backup(path);
+    return json({ path });
+  },
+);

@@ -1,0 +1,72 @@
+/** What a sender does with a handoff it gave: cancel it, take its outcome. */
+
+import { closed, fields } from "@handfast/protocol";
+import Type from "typebox";
+import { handoff_view } from "../wire/handoff.ts";
+import { signed_body } from "../wire/signed.ts";
+import { attestedAct, signedAct } from "./acts.ts";
+import { accomplished, bindsAnother } from "./holding.ts";
+import { json, operation } from "./operation.ts";
+import { actorOf, seen } from "./parties.ts";
+import { idParams, outcomeBodies } from "./read.ts";
+import { showHandoff } from "./view.ts";
+
+export const cancel = operation(
+  {
+    name: "cancel",
+    method: "POST",
+    path: "/v1/handoffs/{id}/cancel",
+    tag: "handoffs",
+    access: "caller",
+    summary: "Call it off. The first commit wins: after an end, the answer is that end.",
+    params: idParams,
+    body: Type.Object({ reason: Type.Optional(fields.message), ext: Type.Optional(fields.ext) }, closed),
+    signed: signed_body,
+    replies: { 200: handoff_view },
+    problems: [403, 404],
+  },
+  async ({ relay, caller, params, body }) => {
+    const before = await seen(relay, caller, params.id);
+    const { digest } = before.accepted;
+    const act =
+      "signed" in body
+        ? await signedAct(relay, caller, "cancel", body.signed, () => undefined)
+        : attestedAct(relay, "cancel", caller.name, { id: params.id, handoff: digest, ...body }, null);
+    const { document } = act;
+    const wrong = [...(document.id === params.id ? [] : ["id"]), ...(document.handoff === digest ? [] : ["handoff"])];
+    if (wrong.length > 0) throw bindsAnother(wrong);
+    const command = {
+      type: "cancel",
+      actor: actorOf(caller),
+      reason: document.reason ?? null,
+      evidence: act.evidence,
+    } as const;
+    const enclosure = {
+      body: { kind: "cancel", document: act.text, proof: act.proof, payload: null },
+      artifacts: [],
+    } as const;
+    const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command, enclosure));
+    return json(showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
+  },
+);
+
+export const take = operation(
+  {
+    name: "take",
+    method: "POST",
+    path: "/v1/handoffs/{id}/take",
+    tag: "handoffs",
+    access: "caller",
+    summary: "Confirm that the outcome was received. Reading is not taking.",
+    params: idParams,
+    body: Type.Object({}, closed),
+    replies: { 200: handoff_view },
+    problems: [403, 404, 409],
+  },
+  async ({ relay, caller, params }) => {
+    await seen(relay, caller, params.id);
+    const command = { type: "take", actor: actorOf(caller) } as const;
+    const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command));
+    return json(showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
+  },
+);

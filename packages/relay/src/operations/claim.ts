@@ -1,0 +1,123 @@
+/** A worker asks for work, and gets everything it needs to do it. */
+
+import { randomUUID } from "node:crypto";
+import { type Handoff, liveLease } from "@handfast/core";
+import type { HandoffDocument } from "@handfast/protocol";
+import { Problem } from "../problem.ts";
+import { claim_reply, claim_request, type LeaseView } from "../wire/worker.ts";
+import { type JsonReply, json, operation } from "./operation.ts";
+import { agentOf } from "./parties.ts";
+import { asJson, asText, showPayload } from "./payloads.ts";
+import { conversationOf } from "./questions.ts";
+import type { Relay } from "./relay.ts";
+import { showFailures, showSigned } from "./view.ts";
+
+export const claim = operation(
+  {
+    name: "claim",
+    method: "POST",
+    path: "/v1/claims",
+    tag: "workers",
+    access: "caller",
+    summary:
+      "Ask for work: as many leases as there are free slots. Repeated with its request_id, it returns the same leases.",
+    body: claim_request,
+    waits: true,
+    replies: { 200: claim_reply },
+    problems: [404],
+  },
+  async ({ relay, caller, body, wait_ms, signal }): Promise<JsonReply> => {
+    const agent = agentOf(caller);
+    const { namespace } = caller;
+    const { worker, slots = 1, request_id = randomUUID(), capabilities } = body;
+    checkOffered(relay, agent, capabilities);
+    relay.directory.seen(agent, worker);
+    const queues = relay.directory.queues(agent, capabilities ?? null);
+    const offer = relay.directory.offer(agent);
+    const leased = await relay.engine.claim({
+      namespace,
+      agent,
+      worker,
+      queues,
+      slots,
+      request_id,
+      wait_ms,
+      offer,
+      signal,
+    });
+    const giveBack = () =>
+      relay.engine.undelivered(
+        namespace,
+        leased.map(({ accepted, fence }) => ({ id: accepted.id, fence, agent })),
+      );
+    try {
+      const leases: LeaseView[] = [];
+      for (const handoff of leased) leases.push(...(await showLease(relay, handoff, body.proofs === true)));
+      return { ...json({ leases }), undelivered: giveBack };
+    } catch (error) {
+      await giveBack();
+      throw error;
+    }
+  },
+);
+
+function checkOffered(relay: Relay, agent: string, capabilities: readonly string[] | undefined): void {
+  const offered = new Set(relay.directory.offers(agent));
+  const missing = capabilities?.filter((name) => !offered.has(name)) ?? [];
+  if (missing.length === 0) return;
+  const detail = `Agent ${agent} does not offer ${missing.join(", ")}; register it with its manifest first.`;
+  throw new Problem(404, "not_offered", detail, { fields: ["/capabilities"] });
+}
+
+/** Nothing where retention or an end came in between: the worker would only be told that the lease is over. */
+async function showLease(relay: Relay, handoff: Handoff, proofs: boolean): Promise<LeaseView[]> {
+  const { accepted, failures: _failures } = handoff;
+  const { namespace, id } = accepted;
+  const lease = liveLease(handoff);
+  const body = await relay.engine.body(namespace, id, "handoff", 0);
+  if (lease === null || body === null || body.document === null) return [];
+  const document = JSON.parse(body.document) as HandoffDocument;
+  const signed = proofs ? showSigned(body) : undefined;
+  const { ext, traceparent, expects } = document;
+  return [
+    {
+      id,
+      fence: lease.fence,
+      kind: accepted.kind,
+      from: accepted.from,
+      to: accepted.to,
+      capability: accepted.capability,
+      correlation_id: accepted.correlation_id,
+      causation_id: accepted.causation?.id ?? null,
+      conversation_id: accepted.conversation_id,
+      idempotency_key: accepted.idempotency_key,
+      ...showPayload("input", accepted.input.media_type, body.payload),
+      payload: accepted.input,
+      artifacts: document.artifacts ?? [],
+      labels: accepted.labels,
+      ...(ext === undefined ? {} : { ext }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      ...(expects === undefined ? {} : { expects }),
+      evidence: accepted.evidence,
+      demands: accepted.demands,
+      manifest: lease.manifest,
+      attempt: handoff.attempts + (lease.acknowledged_at === null && !lease.continued ? 1 : 0),
+      deadline_ms: Math.max(0, accepted.deadline_at - relay.engine.now()),
+      ack_ms: accepted.terms.ack_ms,
+      lease_ms: accepted.terms.lease_ms,
+      attempt_ms: lease.attempt_left_ms,
+      checkpoint: await showCheckpoint(relay, handoff),
+      failures: showFailures(handoff),
+      questions: await conversationOf(relay, handoff),
+      digest: accepted.digest,
+      ...(signed === undefined ? {} : { signed }),
+    },
+  ];
+}
+
+async function showCheckpoint(relay: Relay, { accepted, checkpoint }: Handoff): Promise<LeaseView["checkpoint"]> {
+  if (checkpoint === null) return null;
+  const body = await relay.engine.body(accepted.namespace, accepted.id, "checkpoint", checkpoint.number);
+  const text = body === null || body.payload === null ? null : asText(body.payload);
+  return { ...checkpoint, state: text === null ? null : asJson(text) };
+}

@@ -1,0 +1,38 @@
+/** Digests of what makes two acts the same. Never id, salt, signature or trace: an honest retry never conflicts. */
+
+import type { HandoffDocument, OutcomeDocument } from "@handfast/protocol";
+import { toHex } from "@handfast/protocol";
+import { nodeCrypto } from "../proof/node-crypto.ts";
+import { canonicalDigest } from "../schemas/canonical-json.ts";
+
+/** Unsalted: a retry by a sender that draws a new salt is still the same content. */
+function plainSha256(payload: Uint8Array | null): string | null {
+  return payload === null ? null : toHex(nodeCrypto.sha256(payload));
+}
+
+export function handoffContent(document: HandoffDocument, payload: Uint8Array): string {
+  return canonicalDigest({
+    kind: document.kind ?? "handoff",
+    to: document.to ?? null,
+    capability: document.capability ?? null,
+    input: { sha256: plainSha256(payload), media_type: document.input.media_type },
+    expects: document.expects ?? null,
+    ordering_key: document.ordering_key ?? null,
+    contract: document.contract ?? null,
+    limits: document.limits ?? null,
+  });
+}
+
+export function outcomeContent(document: OutcomeDocument, payload: Uint8Array | null): string {
+  return canonicalDigest({
+    status: document.status,
+    code: document.code,
+    output: plainSha256(payload),
+    media_type: document.output?.media_type ?? null,
+    error: document.error ?? null,
+  });
+}
+
+export function answerContent(payload: Uint8Array, media_type: string): string {
+  return canonicalDigest({ answer: plainSha256(payload), media_type });
+}

@@ -1,0 +1,38 @@
+/** Who may see a handoff: its sender, its addressee, whoever holds or held it, and operators. Nobody else learns of it. */
+
+import type { Actor, Handoff } from "@handfast/core";
+import { isId } from "@handfast/protocol";
+import type { Caller } from "../identity/caller.ts";
+import { Problem } from "../problem.ts";
+import { unknownHandoff } from "./refuse.ts";
+import type { Relay } from "./relay.ts";
+
+export function isParty(handoff: Handoff, name: string): boolean {
+  const { accepted, holders } = handoff;
+  return accepted.from === name || accepted.to === name || holders.some(({ agent }) => agent === name);
+}
+
+export function maySee(handoff: Handoff, caller: Caller): boolean {
+  return caller.role === "operator" || isParty(handoff, caller.name);
+}
+
+/** The handoff now, if the caller may see it. */
+export async function seen(relay: Relay, caller: Caller, id: string): Promise<Handoff> {
+  const handoff = isId(id) ? await relay.engine.get(caller.namespace, id) : null;
+  if (handoff === null || !maySee(handoff, caller)) throw unknownHandoff(id);
+  return handoff;
+}
+
+/** In whose name the caller sends and works: an operator's token is nobody's. */
+export function agentOf(caller: Caller): string {
+  if (caller.role === "agent" || caller.key !== null) return caller.name;
+  throw new Problem(
+    403,
+    "not_an_agent",
+    "An operator's token does not stand for an agent; make a token for an agent (POST /v1/tokens) and use that.",
+  );
+}
+
+export function actorOf(caller: Caller): Actor {
+  return caller.role === "operator" ? { kind: "operator", name: caller.name } : { kind: "agent", agent: caller.name };
+}

@@ -1,0 +1,255 @@
+/** Looking at handoffs: one, a list, the outcomes not yet taken, a whole correlation. */
+
+import { type Handoff, hasEnded } from "@handfast/core";
+import { type Body, type ListQuery, wakeKey } from "@handfast/engine";
+import { closed, fields } from "@handfast/protocol";
+import Type from "typebox";
+import type { Caller } from "../identity/caller.ts";
+import { limits } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { type CorrelationNode, correlation_view, handoff_page, handoff_view } from "../wire/handoff.ts";
+import { type HandoffFilter, handoff_filter } from "../wire/list.ts";
+import { makeCursor, readCursor } from "./cursor.ts";
+import { json, operation } from "./operation.ts";
+import { agentOf, maySee, seen } from "./parties.ts";
+import type { Relay } from "./relay.ts";
+import { codeOf, showHandoff, type ViewBodies } from "./view.ts";
+import { readUntil } from "./watch.ts";
+
+export const idParams = Type.Object({ id: fields.id });
+
+export const getHandoff = operation(
+  {
+    name: "get",
+    method: "GET",
+    path: "/v1/handoffs/{id}",
+    tag: "handoffs",
+    access: "caller",
+    summary: "How a handoff goes. Waits, if asked to, until it is acknowledged or ended.",
+    params: idParams,
+    query: Type.Object(
+      {
+        until: Type.Optional(Type.Enum(["acknowledged", "ended"])),
+        input: Type.Optional(Type.Boolean({ description: "Show the input too." })),
+        proofs: Type.Optional(Type.Boolean({ description: "Show every document and proof." })),
+      },
+      closed,
+    ),
+    waits: true,
+    replies: { 200: handoff_view },
+    problems: [404],
+  },
+  async ({ relay, caller, params, query, wait_ms, signal }) => {
+    const { namespace } = caller;
+    const isReady = query.until === "acknowledged" ? isAcknowledged : isEnded;
+    const keys = [wakeKey.handoff(namespace, params.id)];
+    const read = () => seen(relay, caller, params.id);
+    const handoff = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
+    return json(showHandoff(handoff, await bodiesOf(relay, handoff, query)));
+  },
+);
+
+function isEnded({ status }: Handoff): boolean {
+  return hasEnded(status);
+}
+
+/** An agent took it: it may be past that by now, or have ended without. */
+function isAcknowledged({ status }: Handoff): boolean {
+  return status.state === "working" || status.state === "waiting" || hasEnded(status);
+}
+
+async function bodiesOf(
+  relay: Relay,
+  handoff: Handoff,
+  { input, proofs }: { readonly input?: boolean; readonly proofs?: boolean },
+): Promise<ViewBodies> {
+  const { namespace, id } = handoff.accepted;
+  return {
+    outcomes: await outcomeBodies(relay, handoff),
+    ...(input === true ? { input: await relay.engine.body(namespace, id, "handoff", 0) } : {}),
+    ...(proofs === true ? { receipts: await relay.store.bodies(namespace, id) } : {}),
+  };
+}
+
+/** The outputs of the outcome and of late ones, by fence. */
+export async function outcomeBodies(relay: Relay, { accepted, status, late }: Handoff): Promise<Map<number, Body>> {
+  const outcomes = [...(hasEnded(status) ? [status.outcome] : []), ...late.map(({ outcome }) => outcome)];
+  const bodies = new Map<number, Body>();
+  for (const { fence, output } of outcomes) {
+    if (fence === null || output === null) continue;
+    const body = await relay.engine.body(accepted.namespace, accepted.id, "outcome", fence);
+    if (body !== null) bodies.set(fence, body);
+  }
+  return bodies;
+}
+
+export const listHandoffs = operation(
+  {
+    name: "list",
+    method: "GET",
+    path: "/v1/handoffs",
+    tag: "handoffs",
+    access: "caller",
+    summary: "Handoffs that the caller is a party of; an operator sees all.",
+    query: handoff_filter,
+    replies: { 200: handoff_page },
+  },
+  async ({ relay, caller, query }) => {
+    const page = await relay.store.list({ ...listQuery(query, caller), ...ownOnly(caller) });
+    return json({
+      handoffs: page.handoffs.filter((handoff) => maySee(handoff, caller)).map((handoff) => showHandoff(handoff)),
+      cursor: page.after === null ? null : makeCursor("list", page.after),
+    });
+  },
+);
+
+function ownOnly(caller: Caller): Pick<ListQuery, "party"> {
+  return caller.role === "operator" ? {} : { party: caller.name };
+}
+
+function listQuery(filter: HandoffFilter, { namespace }: Caller): ListQuery {
+  const { label, cursor, limit, order, ...rest } = filter;
+  return {
+    namespace,
+    ...rest,
+    ...(label === undefined ? {} : { label: splitLabel(label) }),
+    ...listPlace(cursor),
+    order: order ?? "newest",
+    limit: limit ?? limits.page_size_default,
+  };
+}
+
+function splitLabel(label: string): { key: string; value: string } {
+  const colon = label.indexOf(":");
+  return { key: label.slice(0, colon), value: label.slice(colon + 1) };
+}
+
+export function listPlace(cursor: string | undefined): Pick<ListQuery, "after"> {
+  if (cursor === undefined) return {};
+  const after = readCursor("list", cursor);
+  if (after === null) throw badCursor();
+  return { after };
+}
+
+export function badCursor(): Problem {
+  return new Problem(400, "bad_cursor", "The cursor is not one of this list; begin without one.", {
+    fields: ["/cursor"],
+  });
+}
+
+export const listOutcomes = operation(
+  {
+    name: "outcomes",
+    method: "GET",
+    path: "/v1/outcomes",
+    tag: "handoffs",
+    access: "caller",
+    summary: "Outcomes that the caller has not taken, oldest first. A sender that lost its ids finds them here.",
+    query: Type.Object({ limit: handoff_filter.properties.limit, cursor: handoff_filter.properties.cursor }, closed),
+    waits: true,
+    replies: { 200: handoff_page },
+  },
+  async ({ relay, caller, query, wait_ms, signal }) => {
+    const from = agentOf(caller);
+    const { namespace } = caller;
+    const limit = Math.min(query.limit ?? limits.page_size_default, limits.page_size_default);
+    const read = () =>
+      relay.store.list({ namespace, from, untaken: true, order: "oldest", limit, ...listPlace(query.cursor) });
+    const keys = [wakeKey.sender(namespace, from)];
+    const page = await readUntil(
+      relay.engine.wakeups,
+      keys,
+      wait_ms,
+      signal,
+      read,
+      ({ handoffs }) => handoffs.length > 0,
+    );
+    const handoffs = [];
+    for (const handoff of page.handoffs) {
+      handoffs.push(showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
+    }
+    return json({ handoffs, cursor: page.after === null ? null : makeCursor("list", page.after) });
+  },
+);
+
+export const correlationParams = Type.Object({ id: fields.text_id });
+
+export const getCorrelation = operation(
+  {
+    name: "correlation",
+    method: "GET",
+    path: "/v1/correlations/{id}",
+    tag: "handoffs",
+    access: "caller",
+    summary: "The handoffs of a correlation as a tree by causation, with a summary. A party sees its own.",
+    params: correlationParams,
+    query: Type.Object({ cursor: handoff_filter.properties.cursor }, closed),
+    replies: { 200: correlation_view },
+    problems: [404],
+  },
+  async ({ relay, caller, params, query }) => {
+    const { handoffs, after } = await correlationOf(relay, caller, params.id, query.cursor);
+    if (handoffs.length === 0) throw unknownCorrelation(params.id);
+    return json({
+      correlation_id: params.id,
+      summary: summaryOf(handoffs),
+      tree: treeOf(handoffs),
+      cursor: after === null ? null : makeCursor("list", after),
+    });
+  },
+);
+
+export function unknownCorrelation(id: string): Problem {
+  return new Problem(
+    404,
+    "unknown_correlation",
+    `There is no correlation ${JSON.stringify(id)}, or you have no part in it.`,
+  );
+}
+
+/** Of one correlation what the caller may see, oldest first, up to the limit of a tree. */
+export async function correlationOf(
+  relay: Relay,
+  caller: Caller,
+  correlation_id: string,
+  cursor?: string,
+): Promise<{ readonly handoffs: readonly Handoff[]; readonly after: string | null }> {
+  const { namespace } = caller;
+  const handoffs: Handoff[] = [];
+  let place = listPlace(cursor);
+  for (;;) {
+    const limit = limits.page_size_most;
+    const page = await relay.store.list({ namespace, correlation_id, order: "oldest", limit, ...place });
+    handoffs.push(...page.handoffs.filter((handoff) => maySee(handoff, caller)));
+    if (page.after === null || handoffs.length >= limits.tree_handoffs) return { handoffs, after: page.after };
+    place = { after: page.after };
+  }
+}
+
+function summaryOf(handoffs: readonly Handoff[]) {
+  const by_state: Record<string, number> = {};
+  const by_code: Record<string, number> = {};
+  let ended = 0;
+  for (const handoff of handoffs) {
+    const { state } = handoff.status;
+    const code = String(codeOf(handoff));
+    by_state[state] = (by_state[state] ?? 0) + 1;
+    by_code[code] = (by_code[code] ?? 0) + 1;
+    if (hasEnded(handoff.status)) ended += 1;
+  }
+  return { total: handoffs.length, open: handoffs.length - ended, ended, by_state, by_code };
+}
+
+/** A child whose parent is not among them stands at the top. */
+function treeOf(handoffs: readonly Handoff[]): readonly CorrelationNode[] {
+  const nodes = new Map<string, CorrelationNode & { readonly children: CorrelationNode[] }>();
+  for (const handoff of handoffs) nodes.set(handoff.accepted.id, { handoff: showHandoff(handoff), children: [] });
+  const roots: CorrelationNode[] = [];
+  for (const { accepted } of handoffs) {
+    const node = nodes.get(accepted.id);
+    if (node === undefined) continue;
+    const parent = accepted.causation === null ? undefined : nodes.get(accepted.causation.id);
+    (parent?.children ?? roots).push(node);
+  }
+  return roots;
+}

@@ -1,0 +1,28 @@
+/** The parts of a running relay that operations work with. */
+
+import type { Engine, Store } from "@handfast/engine";
+import type { Artifacts } from "../artifacts/artifacts.ts";
+import type { Configuration } from "../configuration/configuration.ts";
+import type { Directory } from "../directory/directory.ts";
+import type { Audience } from "../identity/audience.ts";
+import type { Identity } from "../identity/identity.ts";
+import type { Registration } from "../identity/registration.ts";
+import type { RelayKey } from "../identity/relay-key.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Schemas } from "../schemas/schemas.ts";
+
+export interface Relay {
+  readonly configuration: Configuration;
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly audience: Audience;
+  readonly identity: Identity;
+  readonly registration: Registration;
+  readonly directory: Directory;
+  readonly schemas: Schemas;
+  readonly key: RelayKey;
+  readonly artifacts: Artifacts;
+  readonly metrics: Metrics;
+  /** Why it is not ready; empty: it is. */
+  readonly unready: () => readonly string[];
+}

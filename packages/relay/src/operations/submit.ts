@@ -1,0 +1,210 @@
+/** Giving work: one handoff, or a batch of which all are accepted or none. */
+
+import { hasEnded } from "@handfast/core";
+import { type Submission, type Submitted, wakeKey } from "@handfast/engine";
+import { makeId, protocolLimits } from "@handfast/protocol";
+import type { Caller } from "../identity/caller.ts";
+import { limits } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { fitter } from "../wire/fit.ts";
+import { type SignedBody, signed_body } from "../wire/signed.ts";
+import {
+  type PlainSubmit,
+  plain_submit,
+  type Receipt,
+  receipt,
+  receipts,
+  submit_batch,
+  submit_batch_documented,
+} from "../wire/submit.ts";
+import { type Act, attestedAct, signedAct } from "./acts.ts";
+import { json, operation } from "./operation.ts";
+import { agentOf } from "./parties.ts";
+import { sealJson, sealText } from "./payloads.ts";
+import { randomBytes } from "./random.ts";
+import { outcomeBodies } from "./read.ts";
+import { refused } from "./refuse.ts";
+import type { Relay } from "./relay.ts";
+import { submissionOf } from "./submission.ts";
+import { showHandoff } from "./view.ts";
+import { readUntil } from "./watch.ts";
+
+export const submit = operation(
+  {
+    name: "submit",
+    method: "POST",
+    path: "/v1/handoffs",
+    tag: "handoffs",
+    access: "caller",
+    summary: "Give work to an agent or to whoever offers a capability. Durable before the answer.",
+    body: plain_submit,
+    signed: signed_body,
+    waits: true,
+    replies: { 202: receipt, 200: receipt },
+    problems: [402, 404, 406, 409, 412, 413, 422, 507, 508],
+  },
+  async ({ relay, caller, body, wait_ms, signal, request }) => {
+    const submission = await prepare(relay, caller, body, request.idempotency_key);
+    const answer = await relay.engine.submit([submission]);
+    if (!answer.ok) throw firstRefusal(answer.refusals);
+    const [submitted] = answer.submitted;
+    if (submitted === undefined) throw new Error("the engine accepted nothing");
+    if (wait_ms === 0) return json(showReceipt(submitted), 202);
+    const { namespace } = caller;
+    const read = () => relay.engine.get(namespace, submitted.id);
+    const isReady = (handoff: Awaited<ReturnType<typeof read>>) => handoff === null || hasEnded(handoff.status);
+    const keys = [wakeKey.handoff(namespace, submitted.id)];
+    const handoff = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
+    if (handoff === null || !hasEnded(handoff.status)) return json(showReceipt({ ...submitted, handoff }), 202);
+    const outcomes = await outcomeBodies(relay, handoff);
+    return json({ ...showReceipt({ ...submitted, handoff }), handoff: showHandoff(handoff, { outcomes }) }, 200);
+  },
+);
+
+export const submitBatch = operation(
+  {
+    name: "submit_batch",
+    method: "POST",
+    path: "/v1/handoffs/batch",
+    tag: "handoffs",
+    access: "caller",
+    summary: "Give many pieces of work at once: all are accepted, or none.",
+    body: submit_batch,
+    documented_body: submit_batch_documented,
+    body_bytes: limits.batch_body_bytes,
+    replies: { 202: receipts },
+    problems: [402, 404, 406, 409, 412, 413, 422, 507, 508],
+  },
+  async ({ relay, caller, body, request }) => {
+    if (request.idempotency_key !== null) {
+      throw new Problem(400, "key_in_header", "In a batch each handoff carries its own idempotency_key.", {
+        fields: ["Idempotency-Key"],
+      });
+    }
+    const submissions: Submission[] = [];
+    for (const [index, item] of body.handoffs.entries()) {
+      submissions.push(await at(index, () => prepare(relay, caller, fitItem(item), null)));
+    }
+    const answer = await relay.engine.submit(submissions);
+    if (!answer.ok) throw firstRefusal(answer.refusals);
+    return json({ receipts: answer.submitted.map(showReceipt) }, 202);
+  },
+);
+
+const fitPlain = fitter(plain_submit, "body");
+const fitSigned = fitter(signed_body, "body");
+
+function fitItem(item: Record<string, unknown>): PlainSubmit | SignedBody {
+  if (Object.hasOwn(item, "signed")) {
+    fitSigned(item);
+    return item as SignedBody;
+  }
+  fitPlain(item);
+  return item as PlainSubmit;
+}
+
+/** Says which handoff of the batch a problem is about. */
+async function at<T>(index: number, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { code, reason, message, extra, retry_after_seconds } = error;
+    const inside = Array.isArray(extra["fields"]) ? extra["fields"] : [""];
+    const fields = inside.map((path) => `/handoffs/${index}${path}`);
+    throw new Problem(code, reason, `Handoff ${index}: ${message}`, { ...extra, index, fields }, retry_after_seconds);
+  }
+}
+
+async function prepare(
+  relay: Relay,
+  caller: Caller,
+  body: PlainSubmit | SignedBody,
+  key: string | null,
+): Promise<Submission> {
+  const act =
+    "signed" in body ? await signedSubmit(relay, caller, body, key) : attestedSubmit(relay, caller, body, key);
+  return submissionOf(relay, caller, act);
+}
+
+async function signedSubmit(
+  relay: Relay,
+  caller: Caller,
+  { signed }: SignedBody,
+  key: string | null,
+): Promise<Act<"handoff">> {
+  const act = await signedAct(relay, caller, "handoff", signed, ({ input }) => input);
+  const { document } = act;
+  if (document.redrive_of !== undefined || document.on_behalf_of !== undefined) {
+    throw new Problem(400, "is_redrive", "A redrive goes to POST /v1/dead-letters/{id}/redrive.", {
+      fields: ["/signed/document/redrive_of"],
+    });
+  }
+  if (key !== null && key !== (document.idempotency_key ?? document.id)) throw keysDiffer();
+  return act;
+}
+
+function attestedSubmit(relay: Relay, caller: Caller, body: PlainSubmit, key: string | null): Act<"handoff"> {
+  const from = agentOf(caller);
+  const { input, text, id = makeId(relay.engine.now(), randomBytes(10)), ...said } = body;
+  if (said.to === undefined && said.capability === undefined) {
+    throw new Problem(400, "no_target", 'Name an agent ("to") or a capability ("capability").', {
+      fields: ["/to", "/capability"],
+    });
+  }
+  if ((input === undefined) === (text === undefined)) {
+    throw new Problem(400, "one_input", 'Give either "input" (JSON) or "text", not both and not neither.', {
+      fields: ["/input", "/text"],
+    });
+  }
+  if (key !== null && said.idempotency_key !== undefined && key !== said.idempotency_key) throw keysDiffer();
+  const idempotency_key = said.idempotency_key ?? key;
+  const sealed = text === undefined ? sealJson(input) : sealText(text);
+  const document = {
+    id,
+    ...said,
+    ...(idempotency_key === null ? {} : { idempotency_key }),
+    input: sealed.digest,
+  };
+  const act = attestedAct(relay, "handoff", from, document, sealed);
+  if (Buffer.byteLength(act.text) <= protocolLimits.document_bytes) return act;
+  const most = protocolLimits.document_bytes;
+  throw new Problem(413, "document_too_large", `Everything but the input must fit into ${most} bytes.`);
+}
+
+function keysDiffer(): Problem {
+  return new Problem(400, "keys_differ", "The header Idempotency-Key and the body name different keys.", {
+    fields: ["Idempotency-Key", "/idempotency_key"],
+  });
+}
+
+type Refusals = Extract<Awaited<ReturnType<Relay["engine"]["submit"]>>, { ok: false }>["refusals"];
+
+function firstRefusal(refusals: Refusals): Problem {
+  const [first] = refusals;
+  if (first === undefined) throw new Error("the engine refused a submit and gave no reason");
+  const all = refusals.map(({ index, refusal: { code, reason, message } }) => ({
+    index,
+    code,
+    reason,
+    detail: message,
+  }));
+  return refused(first.refusal, refusals.length === 1 && first.index === 0 ? {} : { refusals: all });
+}
+
+function showReceipt({ id, handoff, repeated }: Submitted): Receipt {
+  const view = handoff === null ? null : showHandoff(handoff);
+  return {
+    id,
+    // Retention dropped everything but the key: all that is left to say is that it was accepted.
+    state: view?.state ?? "purged",
+    code: view?.code ?? 202,
+    name: view?.name ?? "accepted",
+    correlation_id: view?.correlation_id ?? null,
+    digest: view?.digest ?? null,
+    accepted_at: view?.accepted_at ?? null,
+    deadline_at: view?.deadline_at ?? null,
+    repeated,
+    handoff: view,
+  };
+}

@@ -1,0 +1,5 @@
+/** The version of this software, from its package. */
+
+import manifest from "../../package.json" with { type: "json" };
+
+export const version: string = manifest.version;

@@ -1,0 +1,72 @@
+/**
+ * Waits for a change without missing one: what is published between a read and the next wait is remembered. Carries no
+ * data; whoever was woken reads again.
+ */
+
+import type { Wakeups } from "@handfast/engine";
+
+export class Watch {
+  #changed = false;
+  #wake: (() => void) | null = null;
+  readonly #stops: (() => void)[];
+  readonly #signal: AbortSignal;
+
+  constructor(wakeups: Pick<Wakeups, "subscribe">, keys: readonly string[], signal: AbortSignal) {
+    const changed = () => {
+      this.#changed = true;
+      this.#wake?.();
+    };
+    this.#stops = keys.map((key) => wakeups.subscribe(key, changed));
+    this.#signal = signal;
+  }
+
+  /** True: something changed since the last call returned. False: the time is over, or the signal aborted. */
+  async next(wait_ms: number): Promise<boolean> {
+    if (!this.#changed && !this.#signal.aborted && wait_ms > 0) await this.#pause(wait_ms);
+    const changed = this.#changed;
+    this.#changed = false;
+    return changed && !this.#signal.aborted;
+  }
+
+  #pause(wait_ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, wait_ms);
+    const abort = () => resolve();
+    this.#signal.addEventListener("abort", abort);
+    this.#wake = resolve;
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#signal.removeEventListener("abort", abort);
+      this.#wake = null;
+    });
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+  }
+}
+
+/** Reads until `isReady` or the time is over; the last thing read is the answer either way. */
+export async function readUntil<T>(
+  wakeups: Pick<Wakeups, "subscribe">,
+  keys: readonly string[],
+  wait_ms: number,
+  signal: AbortSignal,
+  read: () => Promise<T>,
+  isReady: (value: T) => boolean,
+  /** Where the keys are woken often: the shortest time between two reads. */
+  pause_ms = 0,
+): Promise<T> {
+  const watch = new Watch(wakeups, keys, signal);
+  const until = performance.now() + wait_ms;
+  try {
+    for (;;) {
+      const value = await read();
+      if (isReady(value)) return value;
+      if (!(await watch.next(until - performance.now()))) return value;
+      if (pause_ms > 0) await new Promise((resolve) => setTimeout(resolve, pause_ms));
+    }
+  } finally {
+    watch.close();
+  }
+}

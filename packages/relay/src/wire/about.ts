@@ -1,0 +1,24 @@
+/** What the relay says about itself. */
+
+import { closed, fields } from "@handfast/protocol";
+import Type from "typebox";
+
+export const health = Type.Object({ status: Type.Enum(["ok", "not_ready"]), reasons: Type.Array(Type.String()) });
+
+export const about = Type.Object({
+  protocol: Type.Literal("handfast"),
+  versions: Type.Array(Type.String()),
+  software: Type.Object({ name: Type.String(), version: Type.String() }),
+  namespace: Type.String(),
+  mode: Type.Enum(["development", "production"]),
+  public_urls: Type.Array(Type.String()),
+  relay_key: fields.jwk,
+  features: Type.Array(Type.String()),
+  limits: Type.Unsafe<Record<string, number>>({ type: "object", additionalProperties: { type: "number" } }),
+});
+
+export const backup_request = Type.Object(
+  { path: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: "On the relay's own disk." })) },
+  closed,
+);
+export const backup_reply = Type.Object({ path: Type.String() });

@@ -1,0 +1,177 @@
+/** A handoff as it is shown to its parties. Clients ignore fields they do not know, so these schemas are open. */
+
+import { fields } from "@handfast/protocol";
+import Type, { type Static, type TSchema } from "typebox";
+import { input_forms, output_forms, payload_digest } from "./payload.ts";
+import { proven_act } from "./signed.ts";
+
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+export const time = Type.Integer({ description: "Milliseconds since 1970 by the relay's clock." });
+const evidence = Type.Enum(["signed", "attested", "relay"]);
+const count = Type.Integer({ minimum: 0 });
+export const state = Type.Enum([
+  "queued",
+  "delivered",
+  "working",
+  "waiting",
+  "completed",
+  "failed",
+  "rejected",
+  "canceled",
+  "expired",
+]);
+
+const error = Type.Object({ reason: Type.String(), message: Type.String() });
+const usage = Type.Object({ cost: count, tokens: count });
+
+export const outcome_view = Type.Object({
+  code: Type.Integer(),
+  name: Type.String(),
+  fence: nullable(Type.Integer()),
+  agent: nullable(Type.String()),
+  worker: nullable(Type.String()),
+  evidence,
+  ...output_forms,
+  payload: nullable(payload_digest),
+  artifacts: Type.Array(Type.String()),
+  error: nullable(error),
+  usage: nullable(usage),
+});
+
+const lease_view = Type.Object({
+  agent: Type.String(),
+  worker: Type.String(),
+  fence: Type.Integer(),
+  delivered_at: time,
+  acknowledged_at: nullable(time),
+  beat_at: time,
+});
+
+export const failure_view = Type.Object({
+  fence: Type.Integer(),
+  agent: Type.String(),
+  worker: Type.String(),
+  at: time,
+  code: Type.Integer(),
+  name: Type.String(),
+  error,
+});
+
+const progress_view = Type.Object({
+  fraction: nullable(Type.Number()),
+  note: nullable(Type.String()),
+  at: time,
+});
+
+const dead_letter_status = Type.Object({
+  status: Type.Enum(["open", "redriven", "discarded"]),
+  id: Type.Optional(Type.String()),
+  by: Type.Optional(Type.String()),
+  at: Type.Optional(time),
+});
+
+const receipt_view = Type.Object({
+  kind: Type.Enum(["handoff", "ack", "outcome", "answer", "cancel"]),
+  number: Type.Integer(),
+  signed: proven_act,
+});
+
+export const handoff_view = Type.Object({
+  id: Type.String(),
+  kind: Type.Enum(["handoff", "notice"]),
+  state,
+  code: Type.Integer({ description: "How the handoff goes; the HTTP status only tells how the call went." }),
+  name: Type.String(),
+  retryable: Type.Boolean(),
+  from: Type.String(),
+  to: nullable(Type.String()),
+  capability: nullable(Type.String()),
+  idempotency_key: Type.String(),
+  correlation_id: Type.String(),
+  causation: nullable(Type.Object({ id: Type.String(), fence: Type.Integer() })),
+  conversation_id: nullable(Type.String()),
+  detached: Type.Boolean(),
+  hops: count,
+  ordering_key: nullable(Type.String()),
+  priority: count,
+  labels: fields.labels,
+  digest: Type.String(),
+  evidence,
+  demands: Type.Enum(["signed", "any"]),
+  ...input_forms,
+  payload: payload_digest,
+  artifacts: Type.Array(Type.String()),
+  limits: Type.Object({
+    deadline_ms: Type.Integer(),
+    queue_ms: Type.Integer(),
+    ack_ms: Type.Integer(),
+    lease_ms: Type.Integer(),
+    attempt_ms: nullable(Type.Integer()),
+    max_attempts: Type.Integer(),
+    max_deliveries: Type.Integer(),
+    retry: Type.Enum(["attempts", "until_ack"]),
+  }),
+  budget: nullable(Type.Object({ cost: nullable(count), tokens: nullable(count), handoffs: nullable(count) })),
+  spent: Type.Object({ cost: count, tokens: count, handoffs: count }),
+  dead_letter_to: nullable(Type.String()),
+  redrive_of: nullable(Type.String()),
+  redriven_by: nullable(Type.String()),
+  accepted_at: time,
+  deadline_at: time,
+  ready_at: nullable(time),
+  ended_at: nullable(time),
+  taken_at: nullable(time),
+  version: count,
+  seq: count,
+  fence: count,
+  attempts: count,
+  deliveries: count,
+  lease: nullable(lease_view),
+  question: nullable(
+    Type.Object({
+      id: Type.String(),
+      fence: Type.Integer(),
+      asked_at: time,
+      answer_by: time,
+      to: nullable(Type.String()),
+      parked: Type.Boolean(),
+    }),
+  ),
+  outcome: nullable(outcome_view),
+  late: Type.Array(Type.Object({ at: time, state: Type.String(), outcome: outcome_view })),
+  dead_letter: nullable(dead_letter_status),
+  failures: Type.Array(failure_view),
+  progress: nullable(progress_view),
+  checkpoint: nullable(Type.Object({ fence: Type.Integer(), number: Type.Integer() })),
+  receipts: Type.Optional(Type.Array(receipt_view)),
+});
+export type HandoffView = Static<typeof handoff_view>;
+export type OutcomeView = Static<typeof outcome_view>;
+
+export const handoff_page = Type.Object({
+  handoffs: Type.Array(handoff_view),
+  cursor: nullable(Type.String({ description: "Where the next page begins; null: this was the last." })),
+});
+
+export const correlation_view = Type.Object({
+  correlation_id: Type.String(),
+  summary: Type.Object({
+    total: count,
+    open: count,
+    ended: count,
+    by_state: Type.Unsafe<Record<string, number>>({ type: "object", additionalProperties: { type: "integer" } }),
+    by_code: Type.Unsafe<Record<string, number>>({ type: "object", additionalProperties: { type: "integer" } }),
+  }),
+  tree: Type.Array(
+    Type.Unsafe<CorrelationNode>({
+      type: "object",
+      required: ["handoff", "children"],
+      properties: { handoff: handoff_view, children: { type: "array", items: { type: "object" } } },
+    }),
+  ),
+  cursor: nullable(Type.String({ description: "More handoffs than one answer holds: where the rest begins." })),
+});
+export interface CorrelationNode {
+  readonly handoff: HandoffView;
+  readonly children: readonly CorrelationNode[];
+}
