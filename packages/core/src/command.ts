@@ -22,7 +22,7 @@ export type Draft = Omit<Accepted, "accepted_at" | "deadline_at" | "hops" | "cor
   readonly correlation_id: string | null;
 };
 
-export interface Result {
+interface Result {
   readonly content: string;
   readonly evidence: Evidence;
   readonly usage: Usage | null;
@@ -116,6 +116,8 @@ export interface Context {
   readonly budgets: readonly Handoff[];
   /** submit: whether an open handoff stands before this one in its lane. */
   readonly lane_busy: boolean;
+  /** submit: how many handoffs of this sender are open. */
+  readonly sender_open: number;
   /** submit: whether the target exists and takes this input. */
   readonly target: TargetFit;
   /** reject, exclude: how many other agents offer the target and are not excluded. */

@@ -71,7 +71,7 @@ export function refuseEvidence({ handoff }: Change, evidence: Evidence): Refusal
 }
 
 /** "I have it and I take it." Counts the attempt, unless this one goes on with an attempt already counted. */
-export function acknowledge(change: Change, lease: Lease, evidence: Evidence): Refusal | null {
+function acknowledge(change: Change, lease: Lease, evidence: Evidence): Refusal | null {
   const no = refuseEvidence(change, evidence);
   if (no !== null) return no;
   const { handoff, now } = change;

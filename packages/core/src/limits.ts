@@ -4,6 +4,8 @@ import type { Duration } from "./handoff.ts";
 
 export interface CoreLimits {
   readonly max_hops: number;
+  /** Handoffs of one sender that may be open at the same time. */
+  readonly max_open_per_sender: number;
   readonly max_failures_kept: number;
   readonly max_holders_kept: number;
   readonly max_questions: number;
@@ -31,6 +33,7 @@ const day = 24 * 60 * minute;
 
 export const coreLimits: CoreLimits = {
   max_hops: 16,
+  max_open_per_sender: 100_000,
   max_failures_kept: 20,
   max_holders_kept: 64,
   max_questions: 100,

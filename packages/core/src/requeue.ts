@@ -65,7 +65,7 @@ export function backoff(change: Change): Duration {
   return Math.round(Math.min(limits.backoff_most_ms, doubled) * (0.5 + random / 2));
 }
 
-export function avoidance(change: Change, lease: Lease): Handoff["avoid"] {
+function avoidance(change: Change, lease: Lease): Handoff["avoid"] {
   return { agent: lease.agent, worker: lease.worker, until: change.now + change.context.limits.preference_ms };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { decide } from "./decide.ts";
 import { liveLease } from "./handoff.ts";
 import { coreLimits } from "./limits.ts";
 import { Life } from "./testing/life.ts";
@@ -83,6 +84,15 @@ describe("submit", () => {
     const unknown = { target: { kind: "unknown_agent" } } as const;
     expect(new Life().submit({ to: "zoe" }, unknown).refusal).toMatchObject({ code: 404 });
     expect(new Life().submit({ to: "zoe" }, unknown, true).refusal).toBeNull();
+  });
+
+  it("refuses more open handoffs than a sender may have with 429, but never a retry of one", () => {
+    const { max_open_per_sender } = coreLimits;
+    const submit = { type: "submit", draft: draft(), queue_if_absent: false } as const;
+    const full = { sender_open: max_open_per_sender };
+    expect(decide(null, submit, context(full), start).refusal).toMatchObject({ code: 429, reason: "over_quota" });
+    expect(decide(null, submit, context({ sender_open: max_open_per_sender - 1 }), start).refusal).toBeNull();
+    expect(decide(null, submit, context({ ...full, known }), start).refusal).toBeNull();
   });
 
   it("stands blocked behind an open handoff of its lane, without a queue clock", () => {

@@ -22,6 +22,7 @@ export function submit(
   }
   const no =
     refuseId(existing, draft, context, now) ??
+    refuseQuota(draft, context) ??
     refuseChild(draft, context, now) ??
     refuseBudget(context) ??
     refuseTarget(draft, queueIfAbsent, context);
@@ -93,6 +94,11 @@ function refuseId(existing: Handoff | null, draft: Draft, context: Context, now:
   const time = Number.parseInt(draft.id.slice(0, 8) + draft.id.slice(9, 13), 16);
   if (time <= now + id_ahead_ms && time >= now - id_behind_ms) return null;
   return refusal(400, "id_time", `the time in id ${draft.id} is not near the relay's; check the clock that made it`);
+}
+
+function refuseQuota({ from }: Draft, { sender_open, limits }: Context): Refusal | null {
+  if (sender_open < limits.max_open_per_sender) return null;
+  return refusal(429, "over_quota", `agent ${from} has ${sender_open} handoffs open; wait until some have ended`);
 }
 
 /** A child names its parent and the fence it works under; only the holder of that fence may. */

@@ -32,6 +32,8 @@ export interface BatchSurroundings {
   readonly random: () => number;
   /** How many agents besides this one and those excluded offer what the handoff needs. */
   readonly others: (handoff: Handoff, besides: string) => number;
+  /** How many handoffs this sender has open. */
+  readonly openOf: (namespace: string, from: string) => number;
 }
 
 export const nothingEnclosed: Enclosure = { body: null, artifacts: [] };
@@ -43,6 +45,8 @@ export class Batch {
   readonly #around: BatchSurroundings;
   readonly #seen = new Map<string, Handoff>();
   readonly #keys = new Map<string, { readonly id: string; readonly content: string }>();
+  /** How many handoffs of each sender this batch accepted. */
+  readonly #acceptedFrom = new Map<string, number>();
   /** Handoffs accepted in this batch, by lane, in order. */
   readonly #lanes = new Map<string, string[]>();
   readonly #units: UnitBuilder[] = [];
@@ -97,8 +101,11 @@ export class Batch {
     return this.#seen.get(handoffKey(namespace, id)) ?? handoff;
   }
 
-  bornIn(namespace: string, id: string): UnitBuilder | undefined {
-    return this.#born.get(handoffKey(namespace, id));
+  /** The unit that accepted it, if nothing later in this batch changed it. */
+  bornIn(handoff: Handoff): UnitBuilder | undefined {
+    const key = handoffKey(handoff.accepted.namespace, handoff.accepted.id);
+    const unit = this.#born.get(key);
+    return unit?.see(key) === handoff ? unit : undefined;
   }
 
   /** Decides one command and whatever must follow it, into a unit that is not part of the batch yet. */
@@ -127,16 +134,12 @@ export class Batch {
   /** Makes a unit part of the batch: later commands see it, and it will be committed. */
   add(unit: UnitBuilder): void {
     this.#units.push(unit);
-    this.#remember(unit);
-  }
-
-  /** A unit that is part of the batch was extended. */
-  #remember(unit: UnitBuilder): void {
     for (const [key, handoff] of unit.handoffs) this.#seen.set(key, handoff);
   }
 
-  extended(unit: UnitBuilder): void {
-    this.#remember(unit);
+  /** A unit that is part of the batch changed this handoff again; its others may have gone on in later units. */
+  extended(handoff: Handoff): void {
+    this.#seen.set(handoffKey(handoff.accepted.namespace, handoff.accepted.id), handoff);
   }
 
   /** What this batch accepted: its key and its place in its lane count for the submits after it. */
@@ -144,6 +147,8 @@ export class Batch {
     const { accepted } = handoff;
     this.#born.set(handoffKey(accepted.namespace, accepted.id), unit);
     this.#keys.set(senderKey(accepted.namespace, accepted.from, accepted.idempotency_key), accepted);
+    const sender = handoffKey(accepted.namespace, accepted.from);
+    this.#acceptedFrom.set(sender, (this.#acceptedFrom.get(sender) ?? 0) + 1);
     const lane = laneOf(accepted);
     if (lane === null) return;
     const key = handoffKey(accepted.namespace, lane);
@@ -156,6 +161,10 @@ export class Batch {
     key: string,
   ): Promise<{ readonly id: string; readonly content: string } | null> {
     return this.#keys.get(senderKey(namespace, from, key)) ?? (await this.#around.store.key(namespace, from, key));
+  }
+
+  openOf(namespace: string, from: string): number {
+    return this.#around.openOf(namespace, from) + (this.#acceptedFrom.get(handoffKey(namespace, from)) ?? 0);
   }
 
   async laneBusy(namespace: string, lane: string | null, unit: UnitBuilder): Promise<boolean> {
@@ -205,6 +214,7 @@ export class Batch {
       parent: null,
       budgets: [],
       lane_busy: false,
+      sender_open: 0,
       target: { kind: "fits", except: [] },
       others: this.#others(before, command),
       ...given,

@@ -78,7 +78,8 @@ export class Dispatch {
     if (handoff === null) return undefined;
     const waiting = this.#workers.claimFor(namespace, agent, worker, queueOf(handoff.accepted));
     if (waiting === undefined) return undefined;
-    const born = batch.bornIn(namespace, id);
+    // Accepted in this batch and untouched since: its delivery joins the same unit.
+    const born = batch.bornIn(handoff);
     const unit = born ?? new UnitBuilder();
     const offer = waiting.claim.offer(handoff);
     const body = offer.since > handoff.accepted.accepted_at ? await batch.body(namespace, id) : null;
@@ -99,7 +100,7 @@ export class Dispatch {
         : await batch.decide(unit, namespace, id, { type: "exclude", agent, error });
     if (decision.next !== null) {
       if (born === undefined) batch.add(unit);
-      else batch.extended(unit);
+      else batch.extended(decision.next);
     }
     if (decision.next === null || decision.refusal !== null || error !== null) return undefined;
     waiting.given.push({ handoff: decision.next, unit });

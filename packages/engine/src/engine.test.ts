@@ -245,6 +245,18 @@ test("submits are turned away before memory grows, while ends still get through"
   for (const reason of refused) expect(reason).toMatchObject({ code: 429, reason: "busy" });
 });
 
+test("a sender may have only so many handoffs open, counted also across a restart", async () => {
+  const bench = await Bench.open({ coreLimits: { max_open_per_sender: 3 } });
+  const over = { ok: false, refusals: [{ refusal: { code: 429, reason: "over_quota" } }] };
+  expect(await bench.engine.submit([1, 2, 3, 4].map(() => bench.submission()))).toMatchObject(over);
+  await Promise.all([1, 2, 3].map(() => bench.accept()));
+  await bench.restart();
+  expect(await bench.engine.submit([bench.submission()])).toMatchObject(over);
+  await bench.accept({ from: "carol" });
+  await bench.complete(await bench.lease());
+  await bench.accept();
+});
+
 test("a worker that does not acknowledge loses it to another, and after ten times it is a dead letter", async () => {
   const bench = await Bench.open();
   const handoff = await bench.accept();

@@ -123,11 +123,14 @@ export class Engine implements HandoffEngine {
 
   /** Reads what must be known before the first command: the time of the log, open handoffs, the next timer. */
   async start(): Promise<void> {
-    // The clock goes on from the log's last entry, even if the machine's was set back in between.
-    this.#ahead_ms = Math.max(0, (await this.#store.latest()) - this.#options.surroundings.now());
+    // The clock goes on after the log's last entry, even if the machine's was set back in between.
+    this.#ahead_ms = Math.max(0, (await this.#store.latest()) + 1 - this.#options.surroundings.now());
     await this.#readFigures();
     this.#state = "running";
-    this.#pulse.start(() => void this.#upkeep());
+    this.#pulse.start(() => {
+      this.#timers.setAnew();
+      void this.#upkeep();
+    });
     await this.#timers.start();
   }
 
@@ -296,8 +299,9 @@ export class Engine implements HandoffEngine {
     const { random } = this.#options.surroundings;
     const { resumed_at } = this.#pulse;
     const { others } = this.#options;
+    const openOf = (namespace: string, from: string) => this.#memory.openOf(namespace, from);
     const batch = new Batch(
-      { store: this.#store, cache, bodies, limits: this.#coreLimits, resumed_at, random, others },
+      { store: this.#store, cache, bodies, limits: this.#coreLimits, resumed_at, random, others, openOf },
       this.now(),
     );
     try {
@@ -400,7 +404,7 @@ export class Engine implements HandoffEngine {
 
   async #readFigures(): Promise<void> {
     this.#free_bytes = (await this.#store.space()).free_bytes;
-    this.#memory.open = await this.#store.openCount();
+    this.#memory.countOpen(await this.#store.openBySender());
   }
 
   #newId(): string {

@@ -22,6 +22,7 @@ export class Memory {
   readonly bodies: BodyCache;
   /** How many handoffs are open. */
   open = 0;
+  readonly #openBySender = new Map<string, number>();
   readonly #wakeups: Wakeups;
   readonly #listeners: Listeners;
 
@@ -30,6 +31,25 @@ export class Memory {
     this.bodies = new BodyCache(limits.cached_body_bytes);
     this.#wakeups = wakeups;
     this.#listeners = listeners;
+  }
+
+  /** What the store says is open; from here on every commit is counted. */
+  countOpen(senders: readonly { readonly namespace: string; readonly from: string; readonly open: number }[]): void {
+    this.open = 0;
+    this.#openBySender.clear();
+    for (const { namespace, from, open } of senders) this.#count(namespace, from, open);
+  }
+
+  openOf(namespace: string, from: string): number {
+    return this.#openBySender.get(handoffKey(namespace, from)) ?? 0;
+  }
+
+  #count(namespace: string, from: string, delta: number): void {
+    this.open += delta;
+    const key = handoffKey(namespace, from);
+    const open = (this.#openBySender.get(key) ?? 0) + delta;
+    if (open > 0) this.#openBySender.set(key, open);
+    else this.#openBySender.delete(key);
   }
 
   forget(): void {
@@ -61,7 +81,7 @@ export class Memory {
       return;
     }
     this.cache.set(key, next);
-    if (expected_version === 0) this.open += 1;
+    if (expected_version === 0) this.#count(namespace, next.accepted.from, 1);
     for (const body of bodies) if (body.kind === "handoff") this.bodies.set(key, body);
     if (find === null) return;
     if (find.queue !== null) this.#listeners.onReady(namespace, find.queue);
@@ -75,7 +95,7 @@ export class Memory {
     wake.add(wakeKey.correlation(namespace, correlation_id));
     wake.add(wakeKey.log(namespace));
     const ended = hasEnded(next.status) && events.some(({ type }) => type === next.status.state);
-    if (ended) this.open -= 1;
+    if (ended) this.#count(namespace, from, -1);
     if (ended || events.some(({ type }) => type === "asked" || type === "late"))
       wake.add(wakeKey.sender(namespace, from));
   }

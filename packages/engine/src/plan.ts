@@ -55,6 +55,8 @@ async function submitInto(
       parent,
       budgets: await budgetsAbove(batch, unit, parent),
       lane_busy: known === null && (ahead || (await batch.laneBusy(namespace, lane, unit))),
+      // What the relay itself sends on must not fail for its sender's quota.
+      sender_open: draft.evidence === "relay" ? 0 : batch.openOf(namespace, from) + fresh.length,
       target,
     },
     { body, artifacts: draft.artifacts },

@@ -150,8 +150,8 @@ export interface Store {
   openChildren(namespace: string, parent: string, limit: number): Promise<readonly string[]>;
 
   list(query: ListQuery): Promise<Page>;
-  /** How many handoffs are open, in all namespaces. */
-  openCount(): Promise<number>;
+  /** How many handoffs each sender has open, in all namespaces. */
+  openBySender(): Promise<readonly { readonly namespace: string; readonly from: string; readonly open: number }[]>;
   /** How many handoffs are in each state. */
   counts(namespace: string): Promise<Readonly<Record<string, number>>>;
   events(query: EventQuery): Promise<EventPage>;

@@ -47,6 +47,11 @@ export class Timers {
     this.#arm();
   }
 
+  /** The clock may have jumped since the timer was set: it counts by another clock. */
+  setAnew(): void {
+    this.#arm();
+  }
+
   #arm(): void {
     this.#cancel();
     if (!this.#running || this.#wake_at === null || this.#sweeping) return;

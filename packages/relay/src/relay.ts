@@ -86,7 +86,7 @@ function startedEngine(
     store,
     surroundings: realSurroundings(),
     limits: { keep_events_ms, reserve_bytes: configured.reserve_bytes },
-    coreLimits: { keep_taken_ms, keep_untaken_ms },
+    coreLimits: { keep_taken_ms, keep_untaken_ms, max_open_per_sender: configured.open_handoffs_per_sender },
     others,
     onCommit: (units, took_ms) => metrics.committed(units, took_ms),
     onBug: (error) => {

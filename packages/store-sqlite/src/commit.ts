@@ -36,7 +36,7 @@ export class Writer {
   readonly #findRow: StatementSync;
   /** UPDATE statements by the set of columns they change, one bit each. */
   readonly #updates = new Map<number, StatementSync>();
-  readonly #counted = new Map<string, { namespace: string; state: Value; delta: number }>();
+  readonly #counted = new Map<string, { namespace: string; sender: string; state: Value; delta: number }>();
   #head: number;
 
   constructor(connection: Connection, head: number) {
@@ -144,7 +144,7 @@ export class Writer {
     for (const [key, value] of Object.entries(accepted.labels)) {
       this.#connection.run(handoff.insertLabel, namespace, key, value, pos);
     }
-    this.#count(namespace, write.next.status.state, 1);
+    this.#count(accepted, write.next.status.state, 1);
   }
 
   /** Names only the columns that changed: SQLite rewrites the index entries of every column that an UPDATE names. */
@@ -166,8 +166,8 @@ export class Writer {
     statement.run(write.next.version, stateJson(write.next), ...values, pos);
     const [state] = before;
     if (state !== write.next.status.state) {
-      this.#count(write.next.accepted.namespace, state ?? null, -1);
-      this.#count(write.next.accepted.namespace, write.next.status.state, 1);
+      this.#count(write.next.accepted, state ?? null, -1);
+      this.#count(write.next.accepted, write.next.status.state, 1);
     }
   }
 
@@ -181,7 +181,7 @@ export class Writer {
       this.#connection.run(handoff.deleteLabel, namespace, key, value, pos);
     }
     this.#connection.run(keys.limitKey, key_until, namespace, from, idempotency_key);
-    this.#count(namespace, before[0] ?? null, -1);
+    this.#count(write.next.accepted, before[0] ?? null, -1);
   }
 
   #immutables(write: Write, { pos, last }: Target): void {
@@ -211,17 +211,17 @@ export class Writer {
     else this.#connection.run(record.putRecord, namespace, kind, key, expected_version + 1, JSON.stringify(value));
   }
 
-  #count(namespace: string, state: Value, delta: number): void {
-    const name = `${state} ${namespace}`;
+  #count({ namespace, from: sender }: Write["next"]["accepted"], state: Value, delta: number): void {
+    const name = JSON.stringify([state, namespace, sender]);
     const counted = this.#counted.get(name);
-    if (counted === undefined) this.#counted.set(name, { namespace, state, delta });
+    if (counted === undefined) this.#counted.set(name, { namespace, sender, state, delta });
     else counted.delta += delta;
   }
 
   /** Once for the whole batch: an index on the state would be rewritten on every change. */
   #writeCounts(): void {
-    for (const { namespace, state, delta } of this.#counted.values()) {
-      if (delta !== 0) this.#connection.run(handoff.addCount, namespace, state, delta);
+    for (const { namespace, sender, state, delta } of this.#counted.values()) {
+      if (delta !== 0) this.#connection.run(handoff.addCount, namespace, sender, state, delta);
     }
     this.#counted.clear();
   }

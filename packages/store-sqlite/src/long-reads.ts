@@ -8,7 +8,7 @@ import { readList, type TextPage } from "./read-list.ts";
 import { finish, type Steps } from "./scan.ts";
 import { readCounts } from "./sql/handoff.ts";
 
-export type Counts = Readonly<Record<string, number>>;
+type Counts = Readonly<Record<string, number>>;
 
 export interface LongReads {
   list(query: ListQuery): Promise<TextPage>;

@@ -29,7 +29,7 @@ import { finish } from "./scan.ts";
 import type { Session } from "./session.ts";
 import { findDue, findHeld, findLaneMembers, findNextDue, findOpenChildren } from "./sql/dispatch.ts";
 import { readLatest } from "./sql/event.ts";
-import { countOpen, findReferrers } from "./sql/handoff.ts";
+import { countOpenBySender, findReferrers } from "./sql/handoff.ts";
 import { findRecord, findRecords } from "./sql/record.ts";
 
 export class SqliteStore implements Store {
@@ -106,8 +106,13 @@ export class SqliteStore implements Store {
     return { handoffs: page.handoffs.map(parseHandoff), after: page.after };
   }
 
-  async openCount(): Promise<number> {
-    return number(this.#usable().connection.get(countOpen), "number");
+  async openBySender() {
+    const rows = this.#usable().connection.all(countOpenBySender);
+    return rows.map((row) => ({
+      namespace: text(row, "namespace"),
+      from: text(row, "sender"),
+      open: number(row, "number"),
+    }));
   }
 
   async counts(namespace: string) {

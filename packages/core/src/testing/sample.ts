@@ -81,6 +81,7 @@ export function context(patch: ContextPatch = {}): Context {
     parent: null,
     budgets: [],
     lane_busy: false,
+    sender_open: 0,
     target: { kind: "fits", except: [] },
     others: 1,
     ...patch,

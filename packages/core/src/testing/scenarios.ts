@@ -83,6 +83,8 @@ export const scenarios: Readonly<Record<string, Readonly<Record<string, () => Li
     "input that fits nobody is 422": () => submitted({}, { target: { kind: "unfit", error: fault } }),
     "agents whose schema the input does not fit are left out": () =>
       submitted({}, { target: { kind: "fits", except: ["carol"] } }),
+    "as many open handoffs as a sender may have are 429": () =>
+      submitted({}, { sender_open: coreLimits.max_open_per_sender }),
     "behind an open handoff of its lane it is blocked": () => submitted({ ordering_key: "k" }, { lane_busy: true }),
   },
   children: {

@@ -58,6 +58,7 @@ export class World {
         parent,
         budgets: budgets.filter((h) => h !== undefined),
         lane_busy: this.#laneHead(draft) !== undefined,
+        sender_open: 0,
       },
     );
     if (decision.next !== null) {

@@ -8,7 +8,7 @@ import type { Answer, Claim, PublicCommand, Submission } from "../requests.ts";
 import type { Body, Store, Unit } from "../store.ts";
 import { VirtualSurroundings } from "./virtual-surroundings.ts";
 
-export const noBody: Body = {
+const noBody: Body = {
   kind: "handoff",
   number: 0,
   document: "{}",

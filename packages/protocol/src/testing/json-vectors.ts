@@ -2,7 +2,7 @@
 import { fromHex, toBase64url, toUtf8 } from "../encoding.ts";
 import type { JsonReason } from "../json-scanner.ts";
 
-export const vectorLimits = { max_depth: 4, max_bytes: 200, max_keys: 10 };
+const vectorLimits = { max_depth: 4, max_bytes: 200, max_keys: 10 };
 
 const keys = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k${n}":${n}`).join(",")}}`;
 

@@ -10,7 +10,7 @@ export const seeds = [
   "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
 ] as const;
 
-export const batchSizes = [1, 2, 3, 5, 8, 33] as const;
+const batchSizes = [1, 2, 3, 5, 8, 33] as const;
 
 export function keyOf(seed: string) {
   return testKey(fromHex(seed) ?? new Uint8Array());

@@ -108,9 +108,10 @@ CREATE INDEX keys_until ON keys (until) WHERE until IS NOT NULL;
 
 CREATE TABLE counts (
   namespace TEXT NOT NULL,
+  sender TEXT NOT NULL,
   state TEXT NOT NULL,
   number INTEGER NOT NULL,
-  PRIMARY KEY (namespace, state)
+  PRIMARY KEY (namespace, sender, state)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE events (

@@ -54,9 +54,12 @@ export const findReferrers = `
   ORDER BY artifacts.handoff LIMIT ?`;
 
 export const addCount = `
-  INSERT INTO counts (namespace, state, number) VALUES (?, ?, ?)
+  INSERT INTO counts (namespace, sender, state, number) VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET number = number + excluded.number`;
-/** Over all namespaces: a few rows of each. */
-export const countOpen = `
-  SELECT coalesce(sum(number), 0) AS number FROM counts WHERE state IN ('queued', 'delivered', 'working', 'waiting')`;
-export const readCounts = "SELECT state, number FROM counts WHERE namespace = ? AND number > 0";
+export const readCounts = `
+  SELECT state, sum(number) AS number FROM counts WHERE namespace = ? GROUP BY state HAVING sum(number) > 0`;
+/** Over all namespaces: a few rows for each sender. */
+export const countOpenBySender = `
+  SELECT namespace, sender, sum(number) AS number FROM counts
+  WHERE state IN ('queued', 'delivered', 'working', 'waiting')
+  GROUP BY namespace, sender HAVING sum(number) > 0`;
