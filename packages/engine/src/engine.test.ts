@@ -214,6 +214,32 @@ test("a redrive marks the dead letter and submits its successor in one commit, o
   expect(second.redriven_as).toBe(first.redriven_as);
 });
 
+test("a redrive under a key that is already in use is refused and marks nothing", async () => {
+  const bench = await Bench.open();
+  const other = await bench.accept();
+  const dead = await bench.accept({ terms: { deadline_ms: 1_000 } });
+  await bench.surroundings.advance(2_000);
+  const { idempotency_key } = other.accepted;
+  const actor = { kind: "operator", name: "ops" } as const;
+  const answer = await bench.engine.redrive("default", dead.accepted.id, actor, bench.submission({ idempotency_key }));
+  expect(answer).toMatchObject({ refusal: { code: 409 }, redriven_as: null });
+  const after = await bench.engine.get("default", dead.accepted.id);
+  expect(after?.status).toMatchObject({ dead_letter: { status: "open" } });
+});
+
+test("the head of a lane that is freed in a batch is delivered in that batch, also if it was accepted there", async () => {
+  const bench = await Bench.open();
+  const first = await bench.accept({ ordering_key: "k" });
+  const leased = await bench.lease();
+  const claimed = bench.claim({ wait_ms: minute, request_id: "next" });
+  await bench.surroundings.rest();
+  const before = bench.commits.length;
+  const [second] = await Promise.all([bench.accept({ ordering_key: "k" }), bench.complete(leased)]);
+  expect((await claimed).map(({ accepted }) => accepted.id)).toEqual([second.accepted.id]);
+  expect(bench.commits.length).toBe(before + 1);
+  expect(await bench.state(first)).toBe("completed");
+});
+
 test("retention removes what was taken after its time, never what is open, and the key still answers", async () => {
   const bench = await Bench.open({ limits: { pulse_ms: day, stall_ms: 100 * day } });
   const submission = bench.submission({ terms: { deadline_ms: 29 * day } });

@@ -112,11 +112,18 @@ export async function planRedrive(
   }
   const fresh: Handoff[] = [];
   const result = await submitInto(batch, unit, submission, fresh);
-  if ("refusal" in result)
-    return { units: [], answer: { handoff: before, refusal: result.refusal, redriven_as: null } };
+  const refusal = "refusal" in result ? result.refusal : result.repeated ? keyInUse(submission, result.id) : null;
+  if (refusal !== null || "refusal" in result)
+    return { units: [], answer: { handoff: before, refusal, redriven_as: null } };
   batch.add(unit);
   for (const handoff of fresh) batch.accepted(unit, handoff);
   return { units: [unit], answer: { handoff: marked.next, refusal: null, redriven_as: result.id } };
+}
+
+/** Otherwise the dead letter would point at an id that never comes to be. */
+function keyInUse({ draft }: Submission, id: string): Refusal {
+  const message = `idempotency key ${JSON.stringify(draft.idempotency_key)} already stands for handoff ${id}`;
+  return { code: 409, reason: "key_conflict", message };
 }
 
 function redrivenAs(handoff: Handoff | null): string | null {
