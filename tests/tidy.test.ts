@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { missingFrom } from "../scripts/complete-lock.ts";
 
 const root = join(import.meta.dirname, "..");
 const longest_file_lines = 450;
@@ -72,4 +73,8 @@ test("no dead files, no unused exports, no undeclared or unused dependencies", (
     const output = error instanceof Error && "stdout" in error ? String(error.stdout) : String(error);
     expect(output).toBe("");
   }
+});
+
+test("package-lock.json has every optional package it speaks of, or npm ci refuses it (node scripts/complete-lock.ts)", () => {
+  expect([...missingFrom(JSON.parse(read("package-lock.json"))).keys()]).toEqual([]);
 });
