@@ -34,9 +34,9 @@ for (const [way, open] of Object.entries(ways)) {
 const conditions = { node: process.version, cores: cpus().length, cpu: cpus()[0]?.model ?? "unknown", seconds };
 if (values.json) process.stdout.write(`${JSON.stringify({ conditions, figures }, null, 2)}\n`);
 else {
-  process.stdout.write(`${"".padEnd(20)}${concurrencies.map((c) => `at ${c}`.padStart(28)).join("")}\n`);
+  process.stdout.write(`${"".padEnd(20)}${concurrencies.map((c) => `at ${c}`.padStart(34)).join("")}\n`);
   for (const [way, found] of Object.entries(figures)) {
     const cells = found.map(({ per_second, p50_ms, p99_ms }) => `${per_second}/s  p50 ${p50_ms}  p99 ${p99_ms} ms`);
-    process.stdout.write(`${way.padEnd(20)}${cells.map((cell) => cell.padStart(28)).join("")}\n`);
+    process.stdout.write(`${way.padEnd(20)}${cells.map((cell) => cell.padStart(34)).join("")}\n`);
   }
 }

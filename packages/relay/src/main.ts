@@ -55,6 +55,11 @@ function announce(configuration: Configuration, { url, operator_token_file }: Ru
   stdout.write(`next: curl -s ${url}/v1/tokens${authorization} --json '{"agent":"alice"}'\n`);
 }
 
+const listenFaults: Readonly<Record<string, string>> = {
+  EADDRINUSE: "is taken by another process",
+  EACCES: "may not be used by this user",
+};
+
 /** What a person can mend is told in a sentence; anything else with its stack. */
 function explain(error: unknown): never {
   if (error instanceof ConfigurationError) {
@@ -65,10 +70,16 @@ function explain(error: unknown): never {
     stderr.write(`The store cannot be opened: ${error.message}\n`);
     exit(exit_code.unavailable);
   }
-  if (error instanceof Error && "code" in error && (error.code === "EADDRINUSE" || error.code === "EACCES")) {
-    const taken = error.code === "EADDRINUSE" ? "is taken by another process" : "may not be used by this user";
-    const port = "port" in error ? String(error.port) : "";
-    stderr.write(`The port ${port} ${taken}. Choose another one with --port, or 0 for any that is free.\n`);
+  if (error instanceof Error && "syscall" in error && error.syscall === "listen") {
+    const { message, code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
+    const why = listenFaults[code ?? ""] ?? `cannot be listened on (${message})`;
+    stderr.write(`The port ${port ?? ""} ${why}. Choose another one with --port, or 0 for any that is free.\n`);
+    exit(exit_code.unavailable);
+  }
+  if (error instanceof Error && "syscall" in error && "path" in error) {
+    stderr.write(
+      `${String(error.path)} cannot be used: ${error.message}. Choose another data directory with --data.\n`,
+    );
     exit(exit_code.unavailable);
   }
   stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -89,6 +89,15 @@ describe("opening", () => {
     }
     expect(modeOf(backup)).toBe(0o600);
     await store.close();
+  });
+
+  test("a file that is no database is refused with what to do, and left as it was", async () => {
+    mkdirSync(directory);
+    const file = databaseFile();
+    writeFileSync(file, "not a database at all, but long enough to have a header of some sort".repeat(20));
+    const damaged = { fault: "damaged", message: expect.stringMatching(/handfast\.db is damaged.*restore a backup/) };
+    await expect(openSqliteStore({ directory })).rejects.toMatchObject(damaged);
+    expect(readFileSync(file, "utf8")).toMatch(/^not a database/);
   });
 
   test("a database of a newer version is refused and left as it was", async () => {

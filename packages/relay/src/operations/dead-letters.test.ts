@@ -22,7 +22,7 @@ const asOperator = (path: string, body: unknown) => relay.post(path, body, opera
 
 describe("a dead letter", () => {
   it("is shown with its input, every attempt, the reason, late outcomes and its history", async () => {
-    const id = await sender.submit({ capability: "work", input: { n: 7 }, limits: { ack_ms: 50, max_attempts: 1 } });
+    const id = await sender.submit({ capability: "work", input: { n: 7 }, limits: { ack_ms: 2_000, max_attempts: 1 } });
     const first = await worker.claim();
     const second = await worker.claim({ worker: "second" });
     expect((await worker.act(id, "complete", { fence: first.fence, output: "too late" })).status).toBe(412);

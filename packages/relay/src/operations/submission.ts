@@ -27,6 +27,10 @@ export async function submissionOf(
 ): Promise<Submission> {
   const { document, payload } = act;
   if (payload === null) throw new Problem(400, "payload_missing", "The handoff has no input.");
+  if (document.contract !== undefined) {
+    const detail = `There is no contract ${JSON.stringify(document.contract)}: this relay knows none yet. Leave it out.`;
+    throw new Problem(428, "unknown_contract", detail, { fields: ["/contract"] });
+  }
   if (document.expects?.output_schema !== undefined) {
     relay.schemas.compile(document.expects.output_schema, "/expects/output_schema");
   }

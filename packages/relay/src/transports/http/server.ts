@@ -256,7 +256,8 @@ export class HttpServer {
       ...(call.wait_ms > 0 ? { "preference-applied": `wait=${Math.floor(call.wait_ms / 1_000)}` } : {}),
       ...answer.headers,
     });
-    return reply.send(JSON.stringify(answer.value));
+    // A line of its own for those who read it in a terminal.
+    return reply.send(`${JSON.stringify(answer.value)}\n`);
   }
 
   /** What the worker never got, it cannot work on: given back at once instead of waiting for the ack clock. */
@@ -321,7 +322,10 @@ export class HttpServer {
     }
     // What is left of a body nobody will read must not be taken for the next request.
     if (!request.raw.complete) reply.header("connection", "close");
-    return reply.code(status).headers(headers).send(JSON.stringify(document));
+    return reply
+      .code(status)
+      .headers(headers)
+      .send(`${JSON.stringify(document)}\n`);
   }
 }
 
