@@ -118,6 +118,8 @@ export interface Context {
   readonly lane_busy: boolean;
   /** submit: how many handoffs of this sender are open. */
   readonly sender_open: number;
+  /** submit: whether the id belonged to a handoff that retention has dropped. */
+  readonly id_used: boolean;
   /** submit: whether the target exists and takes this input. */
   readonly target: TargetFit;
   /** reject, exclude: how many other agents offer the target and are not excluded. */

@@ -40,6 +40,7 @@ export function deliver(change: Change, command: Deliver): Decision {
         until_ack: accepted.terms.retry === "until_ack" || !command.idempotent,
         continued: handoff.continues_ms !== null,
         unfit: 0,
+        unfit_content: null,
       },
     },
   });

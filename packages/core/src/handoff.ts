@@ -105,6 +105,8 @@ export interface Lease {
   readonly continued: boolean;
   /** How often this lease gave output that does not fit. */
   readonly unfit: number;
+  /** Digest of the last of them: the same again is answered alike and not counted. */
+  readonly unfit_content: string | null;
 }
 
 export interface Question {

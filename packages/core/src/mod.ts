@@ -10,3 +10,4 @@ export { findable, queueOf } from "./findable.ts";
 export * from "./handoff.ts";
 export type { CoreLimits } from "./limits.ts";
 export { coreLimits } from "./limits.ts";
+export { reserved_key_prefix } from "./submit.ts";

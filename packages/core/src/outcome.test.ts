@@ -46,12 +46,18 @@ describe("output that does not fit", () => {
   it("is answered with path and reason, the lease kept, three times; then the handoff fails with 502", () => {
     const life = Life.working();
     for (let time = 1; time <= coreLimits.max_unfit_outputs; time++) {
-      expect(life.complete({ fault }).refusal).toEqual({ code: 502, ...fault });
+      expect(life.complete({ fault, content: `try ${time}` }).refusal).toEqual({ code: 502, ...fault });
       expect(life.state).toBe("working");
       expect(life.lease).toMatchObject({ fence: 1, unfit: time });
     }
-    expect(life.complete({ fault }).refusal).toMatchObject({ code: 502 });
+    expect(life.complete({ fault, content: "last try" }).refusal).toMatchObject({ code: 502 });
     expect(life.ended).toMatchObject({ state: "failed", outcome: { code: 502, error: fault, evidence: "relay" } });
+  });
+
+  it("is not counted again when the same comes twice: an honest retry", () => {
+    const life = Life.working();
+    for (let time = 1; time <= 10; time++) expect(life.complete({ fault }).refusal).toEqual({ code: 502, ...fault });
+    expect(life.lease).toMatchObject({ unfit: 1 });
   });
 
   it("may be mended under the same lease", () => {

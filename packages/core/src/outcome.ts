@@ -29,6 +29,7 @@ export function complete(change: Change, command: Complete): Decision {
 /** Output that does not fit is answered with the reason and the lease kept, a few times; then the handoff fails. */
 function unfit(change: Change, command: Complete, lease: Lease): Decision {
   const error = command.fault ?? { reason: "output_unfit", message: "the output does not fit its schema" };
+  if (lease.unfit_content === command.content) return change.refused(refusal(502, error.reason, error.message));
   const { status } = change.handoff;
   const times = lease.unfit + 1;
   const { agent, fence } = lease;
@@ -39,7 +40,7 @@ function unfit(change: Change, command: Complete, lease: Lease): Decision {
     return change.refused(refusal(502, error.reason, error.message));
   }
   if (status.state === "working" || status.state === "waiting") {
-    change.set({ status: { ...status, lease: { ...lease, unfit: times } } });
+    change.set({ status: { ...status, lease: { ...lease, unfit: times, unfit_content: command.content } } });
   }
   return change.refused(refusal(502, error.reason, error.message));
 }
@@ -118,7 +119,8 @@ function keepLate(change: Change, command: OutcomeCommand, no: Refusal): Decisio
   const { handoff, now } = change;
   const held = handoff.holders.some((h) => h.fence === command.fence && h.agent === command.agent);
   const known = handoff.late.some((late) => late.outcome.fence === command.fence);
-  if (!held || known || no.code === 403) return change.refused(no);
+  const is_full = handoff.late.length >= change.context.limits.max_holders_kept;
+  if (!held || known || is_full || no.code === 403) return change.refused(no);
   const fault = command.type === "complete" ? command.fault : null;
   const state = fault === null ? endStateOf[command.type] : "failed";
   const code = fault === null ? lateCode[command.type] : 502;

@@ -5,6 +5,9 @@ import { settle } from "./clocks.ts";
 import type { Context, Decision, Draft, Refusal } from "./command.ts";
 import { type Accepted, type Budget, type Handoff, liveLease, type Spent, type Time } from "./handoff.ts";
 
+/** Keys of redrives and routed dead letters: no sender may take them first. */
+export const reserved_key_prefix = "handfast:";
+
 const nothingSpent: Spent = { cost: 0, tokens: 0, handoffs: 0 };
 
 export function submit(
@@ -15,6 +18,10 @@ export function submit(
   now: Time,
 ): Decision {
   const { known } = context;
+  if (draft.idempotency_key.startsWith(reserved_key_prefix) && draft.redrive_of === null) {
+    const message = `idempotency keys that begin with ${reserved_key_prefix} are the relay's own; choose another`;
+    return answerOnly(refusal(400, "reserved_key", message));
+  }
   if (known !== null) {
     return answerOnly(
       known.content === draft.content ? null : refusal(409, "key_conflict", keyConflict(draft, known.id)),
@@ -89,7 +96,8 @@ function keyConflict(draft: Draft, id: string): string {
 }
 
 function refuseId(existing: Handoff | null, draft: Draft, context: Context, now: Time): Refusal | null {
-  if (existing !== null) return refusal(409, "id_taken", `id ${draft.id} is already in use; make a new UUIDv7`);
+  if (existing !== null || context.id_used)
+    return refusal(409, "id_taken", `id ${draft.id} is already in use; make a new UUIDv7`);
   const { id_ahead_ms, id_behind_ms } = context.limits;
   const time = Number.parseInt(draft.id.slice(0, 8) + draft.id.slice(9, 13), 16);
   if (time <= now + id_ahead_ms && time >= now - id_behind_ms) return null;

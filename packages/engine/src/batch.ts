@@ -39,6 +39,8 @@ export interface BatchSurroundings {
 export const nothingEnclosed: Enclosure = { body: null, artifacts: [] };
 
 const lane_page = 8;
+/** Nothing is purged within so short a time of its making. */
+const fresh_id_ms = 1_000;
 
 export class Batch {
   readonly now: Time;
@@ -163,6 +165,12 @@ export class Batch {
     return this.#keys.get(senderKey(namespace, from, key)) ?? (await this.#around.store.key(namespace, from, key));
   }
 
+  /** Whether the id belonged to a handoff that retention dropped. Only an old id can: a fresh one need not be looked up. */
+  async isUsed(namespace: string, id: string): Promise<boolean> {
+    const is_fresh = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) > this.now - fresh_id_ms;
+    return !is_fresh && (await this.#around.store.wasPurged(namespace, id));
+  }
+
   openOf(namespace: string, from: string): number {
     return this.#around.openOf(namespace, from) + (this.#acceptedFrom.get(handoffKey(namespace, from)) ?? 0);
   }
@@ -215,6 +223,7 @@ export class Batch {
       budgets: [],
       lane_busy: false,
       sender_open: 0,
+      id_used: false,
       target: { kind: "fits", except: [] },
       others: this.#others(before, command),
       ...given,

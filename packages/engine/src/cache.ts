@@ -38,6 +38,10 @@ export class HandoffCache {
     }
   }
 
+  isLeased(key: string): boolean {
+    return this.#leased.has(key);
+  }
+
   delete(key: string): void {
     this.#recent.delete(key);
     this.#leased.delete(key);

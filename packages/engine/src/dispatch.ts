@@ -9,6 +9,9 @@ import type { WaitingClaim, Workers } from "./workers.ts";
 
 /** More than the free slots are read, because a preference may hold some back. */
 const spare_candidates = 16;
+const most_spare_candidates = 8_192;
+/** Queues that are remembered as empty, at the most. */
+const most_queues = 100_000;
 
 export class Dispatch {
   readonly #store: Store;
@@ -27,57 +30,82 @@ export class Dispatch {
   /** Something in this queue was left ready on disk. */
   arrived(namespace: string, queue: string): void {
     const key = `${namespace} ${queue}`;
+    if (this.#arrivals.size + this.#foundEmpty.size > most_queues) this.forget();
     this.#arrivals.set(key, (this.#arrivals.get(key) ?? 0) + 1);
   }
 
+  /** Every queue is looked at again. */
   forget(): void {
+    this.#arrivals.clear();
     this.#foundEmpty.clear();
   }
 
-  /** Leases what can be leased; returns the claims that got something. */
-  async run(batch: Batch): Promise<ReadonlySet<WaitingClaim>> {
+  /**
+   * Leases what can be leased; returns the claims that got something, and whether more could be leased than one batch
+   * may. Whatever is left waiting afterwards has nothing ready that it could be given.
+   */
+  async run(batch: Batch): Promise<{ readonly served: ReadonlySet<WaitingClaim>; readonly more: boolean }> {
     const served = new Set<WaitingClaim>();
+    let left = this.#limits.deliveries_per_batch;
     for (const namespace of this.#workers.namespaces) {
-      const here = batch.readyHere(namespace);
-      const stored = await this.#stored(batch, namespace);
-      if (here.length === 0 && stored.length === 0) continue;
-      const live = this.#workers.live(namespace, batch.now);
-      const assignments = choose([...here, ...stored], live, batch.now).slice(0, this.#limits.deliveries_per_batch);
-      for (const { id, agent, worker } of assignments) {
-        const claim = await this.#deliver(batch, namespace, id, agent, worker);
-        if (claim !== undefined) served.add(claim);
+      for (let spare = spare_candidates; left > 0 && this.#workers.hasFreeSlot(namespace); ) {
+        const here = batch.readyHere(namespace);
+        const { stored, isCut } = await this.#stored(batch, namespace, spare);
+        if (here.length === 0 && stored.length === 0 && !isCut) break;
+        const live = this.#workers.live(namespace, batch.now);
+        let changes = 0;
+        for (const { id, agent, worker } of choose([...here, ...stored], live, batch.now).slice(0, left)) {
+          const { changed, claim } = await this.#deliver(batch, namespace, id, agent, worker);
+          if (claim !== undefined) served.add(claim);
+          if (changed) changes += 1;
+        }
+        left -= changes;
+        if (changes > 0) continue;
+        // Nothing of what was read may be given now: look further, or there is nothing more.
+        if (!isCut || spare >= most_spare_candidates) break;
+        spare *= 8;
       }
     }
-    return served;
+    return { served, more: left <= 0 };
   }
 
-  /** Ready handoffs on disk for the waiting claims, asked for only where something may have arrived. */
-  async #stored(batch: Batch, namespace: string): Promise<readonly Ready[]> {
-    const wanted = new Map<string, { readonly queues: Set<string>; slots: number }>();
+  /** Ready handoffs on disk for claims with free slots, asked for only where something may have arrived. */
+  async #stored(batch: Batch, namespace: string, spare: number): Promise<{ stored: readonly Ready[]; isCut: boolean }> {
+    const wanted = new Map<string, { readonly agent: string; readonly queues: readonly string[]; slots: number }>();
     for (const { claim, given } of this.#workers.waiting) {
-      if (claim.namespace !== namespace) continue;
-      const want = wanted.get(claim.agent) ?? { queues: new Set(), slots: 0 };
-      for (const queue of claim.queues) want.queues.add(queue);
+      if (claim.namespace !== namespace || given.length >= claim.slots) continue;
+      const queues = [...claim.queues].filter((queue) => !this.#isEmpty(namespace, queue, claim.agent));
+      if (queues.length === 0) continue;
+      // Claims for other queues are asked for apart: much work for one must not hide the work for another.
+      const key = JSON.stringify([claim.agent, queues]);
+      const want = wanted.get(key) ?? { agent: claim.agent, queues, slots: 0 };
       want.slots += claim.slots - given.length;
-      wanted.set(claim.agent, want);
+      wanted.set(key, want);
     }
     const found = new Map<string, Ready>();
-    for (const [agent, { queues, slots }] of wanted) {
-      const open = [...queues].filter((queue) => !this.#isEmpty(namespace, queue, agent));
-      if (open.length === 0 || slots <= 0) continue;
-      const limit = Math.min(slots, this.#limits.deliveries_per_batch) + spare_candidates;
-      const candidates = await this.#store.candidates({ namespace, queues: open, agent, limit });
-      if (candidates.length === 0) for (const queue of open) this.#markEmpty(namespace, queue, agent);
+    let isCut = false;
+    for (const { agent, queues, slots } of wanted.values()) {
+      const limit = Math.min(slots, this.#limits.deliveries_per_batch) + spare;
+      const candidates = await this.#store.candidates({ namespace, queues, agent, limit });
+      if (candidates.length === 0) for (const queue of queues) this.#markEmpty(namespace, queue, agent);
+      isCut ||= candidates.length >= limit;
       for (const ready of candidates) if (!batch.changedHere(namespace, ready.id)) found.set(ready.id, ready);
     }
-    return [...found.values()];
+    return { stored: [...found.values()], isCut };
   }
 
-  async #deliver(batch: Batch, namespace: string, id: string, agent: string, worker: string) {
+  /** Delivers, or excludes the agent whose manifest the input no longer fits. */
+  async #deliver(
+    batch: Batch,
+    namespace: string,
+    id: string,
+    agent: string,
+    worker: string,
+  ): Promise<{ readonly changed: boolean; readonly claim?: WaitingClaim }> {
     const handoff = await batch.see(namespace, id);
-    if (handoff === null) return undefined;
-    const waiting = this.#workers.claimFor(namespace, agent, worker, queueOf(handoff.accepted));
-    if (waiting === undefined) return undefined;
+    const queue = handoff === null ? "" : queueOf(handoff.accepted);
+    const waiting = this.#workers.claimFor(namespace, agent, worker, queue);
+    if (handoff === null || waiting === undefined) return { changed: false };
     // Accepted in this batch and untouched since: its delivery joins the same unit.
     const born = batch.bornIn(handoff);
     const unit = born ?? new UnitBuilder();
@@ -102,9 +130,10 @@ export class Dispatch {
       if (born === undefined) batch.add(unit);
       else batch.extended(decision.next);
     }
-    if (decision.next === null || decision.refusal !== null || error !== null) return undefined;
+    if (decision.next === null) return { changed: false };
+    if (decision.refusal !== null || error !== null) return { changed: true };
     waiting.given.push({ handoff: decision.next, unit });
-    return waiting;
+    return { changed: true, claim: waiting };
   }
 
   #isEmpty(namespace: string, queue: string, agent: string): boolean {

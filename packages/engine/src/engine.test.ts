@@ -320,6 +320,89 @@ test("an agent whose manifest changed since the submit is passed over when the i
   expect((await bench.lease({ agent: "carol", worker: "carol-1" })).accepted.id).toBe(handoff.accepted.id);
 });
 
+test("after a failed commit timers go on, and leases get a full period", async () => {
+  const bench = await Bench.open();
+  const working = await bench.accept();
+  await bench.ack(await bench.lease());
+  const short = await bench.accept({ terms: { deadline_ms: 60_000 } });
+  await bench.surroundings.advance(29_000);
+  bench.failNextCommit("before");
+  await expect(bench.accept()).rejects.toMatchObject({ reason: "commit_unknown" });
+  await bench.surroundings.advance(20_000);
+  expect((await bench.store.load("default", [working.accepted.id]))[0]?.status.state).toBe("working");
+  await bench.surroundings.advance(12_000);
+  const [after, expired] = await bench.store.load("default", [working.accepted.id, short.accepted.id]);
+  expect(after?.status.state).toBe("queued");
+  expect(expired?.status.state).toBe("expired");
+});
+
+test("stopping while the store is being read anew stops for good", async () => {
+  const bench = await Bench.open();
+  await bench.accept({ terms: { deadline_ms: 5_000 } });
+  bench.failNextCommit("before");
+  const failed = expect(bench.accept()).rejects.toMatchObject({ reason: "commit_unknown" });
+  await failed;
+  await bench.engine.stop();
+  const before = bench.commits.length;
+  await bench.surroundings.advance(60_000);
+  expect(bench.engine.state).toBe("stopped");
+  expect(bench.commits.length).toBe(before);
+});
+
+test("keys of the relay's own cannot be taken by a sender", async () => {
+  const bench = await Bench.open();
+  const answer = await bench.engine.submit([bench.submission({ idempotency_key: "handfast:dead-letter:x" })]);
+  expect(answer).toMatchObject({ ok: false, refusals: [{ refusal: { code: 400, reason: "reserved_key" } }] });
+});
+
+test("handoffs that a mistake keeps from being settled do not stop the clocks of others", async () => {
+  const bench = await Bench.open({ limits: { due_per_sweep: 4, cached_body_bytes: 0 } });
+  const spoilt = await Promise.all(
+    Array.from({ length: 10 }, () => bench.accept({ dead_letter_to: "desk", terms: { deadline_ms: 1_000 } })),
+  );
+  bench.breakBodies(spoilt.map(({ accepted }) => accepted.id));
+  const honest = await bench.accept({ terms: { deadline_ms: 5_000 } });
+  await bench.surroundings.advance(20_000);
+  const [after] = await bench.store.load("default", [honest.accepted.id]);
+  expect(after?.status.state).toBe("expired");
+  expect(bench.bugs.length).toBeGreaterThan(0);
+  expect(bench.bugs.length).toBeLessThan(40);
+});
+
+test("an id that belonged to a purged handoff is not taken again", async () => {
+  const bench = await Bench.open({ limits: { pulse_ms: day, stall_ms: 100 * day } });
+  const submission = bench.submission();
+  await bench.engine.submit([submission]);
+  const leased = await bench.lease();
+  await bench.complete(leased);
+  await bench.perform(leased, { type: "take", actor: { kind: "agent", agent: "alice" } });
+  await bench.surroundings.advance(8 * day);
+  const { id } = submission.draft;
+  const reused = bench.submission({ id, from: "mallory", idempotency_key: "other" });
+  const taken = { ok: false, refusals: [{ refusal: { code: 409, reason: "id_taken" } }] };
+  expect(await bench.engine.submit([reused])).toMatchObject(taken);
+});
+
+test("when space runs low submits are refused first, then everything large, and small ends never", async () => {
+  const bench = await Bench.open({ limits: { reserve_bytes: 1_000_000, reserve_per_open_bytes: 10_000 } });
+  const first = await bench.accept();
+  await bench.accept();
+  const leased = await bench.lease();
+  const large = {
+    body: { kind: "outcome", document: null, proof: null, payload: new Uint8Array(50_000) },
+    artifacts: [],
+  } as const;
+  const checkpoint = { type: "checkpoint", agent: "bob", fence: 1, state: leased.accepted.input } as const;
+  const id = leased.accepted.id;
+  await bench.setFreeBytes(1_019_000);
+  await expect(bench.accept()).rejects.toMatchObject({ code: 507 });
+  expect((await bench.engine.perform("default", id, checkpoint, large)).refusal).toBeNull();
+  await bench.setFreeBytes(500_000);
+  await expect(bench.engine.perform("default", id, checkpoint, large)).rejects.toMatchObject({ code: 507 });
+  expect((await bench.complete(leased)).refusal).toBeNull();
+  expect(await bench.state(first)).toBe("completed");
+});
+
 test("stopping finishes what was asked, ends waits, and leaves leases alone", async () => {
   const bench = await Bench.open();
   const handoff = await bench.accept();

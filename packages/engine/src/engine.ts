@@ -22,11 +22,12 @@ import { handoffKey } from "./cache.ts";
 import { ChunkBuffers } from "./chunks.ts";
 import { Claims } from "./claims.ts";
 import { Dispatch } from "./dispatch.ts";
-import { EngineFault, stopped } from "./fault.ts";
+import { EngineFault, outOfSpace, stopped } from "./fault.ts";
 import { type Job, type JobClass, JobQueue, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { type Committed, Memory } from "./memory.ts";
 import { type Plan, planCommand, planDue, planRecords, planRedrive, planSubmit } from "./plan.ts";
+import { Poison } from "./poison.ts";
 import type {
   Answer,
   Claim,
@@ -59,6 +60,15 @@ export interface EngineOptions {
   readonly onRecovery?: (error: unknown, recovered: boolean) => void;
 }
 
+/** A job that asks for nothing: its batch goes on with what the last one had to leave. */
+const goOn: Job = {
+  class: "urgent",
+  bytes: 0,
+  wants: [],
+  decide: async () => ({ units: [], answer: () => {} }),
+  fail: () => {},
+};
+
 type EngineState = "starting" | "running" | "recovering" | "stopping" | "stopped" | "failed";
 
 export class Engine implements HandoffEngine {
@@ -79,9 +89,12 @@ export class Engine implements HandoffEngine {
   readonly #whenIdle: (() => void)[] = [];
   #state: EngineState = "starting";
   #running = false;
+  #isStopping = false;
   #ahead_ms = 0;
   #last_now: Time = 0;
   #free_bytes: number | null = null;
+  /** Asked for since the disk was last looked at. */
+  #unseen_bytes = 0;
   #pruned_at: Time = 0;
 
   constructor(options: EngineOptions) {
@@ -93,7 +106,8 @@ export class Engine implements HandoffEngine {
     this.wakeups = new Wakeups(surroundings);
     this.chunks = new ChunkBuffers(this.#limits);
     this.#jobs = new JobQueue(this.#limits);
-    this.#workers = new Workers(this.#limits);
+    const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(handoffKey(namespace, id));
+    this.#workers = new Workers(this.#limits, isLeased);
     this.#claims = new Claims(this.#workers, store, surroundings);
     this.#dispatch = new Dispatch(store, this.#workers, this.#limits);
     this.#memory = new Memory(this.#limits, this.wakeups, {
@@ -101,6 +115,7 @@ export class Engine implements HandoffEngine {
       onWake: (at) => this.#timers.notice(at),
     });
     this.#pulse = new Pulse(surroundings, () => this.now(), this.#limits);
+    const poison = new Poison();
     this.#timers = new Timers({
       surroundings,
       now: () => this.now(),
@@ -111,6 +126,7 @@ export class Engine implements HandoffEngine {
           store,
           this.#limits,
           () => this.#newId(),
+          poison,
           (error) => options.onBug?.(error),
         ),
       enqueue: (job) => this.#enqueue(job),
@@ -225,13 +241,15 @@ export class Engine implements HandoffEngine {
   /** Finishes what was asked, gives waiting claims an empty answer, and leaves every lease as it is. */
   async stop(): Promise<void> {
     if (this.#state === "stopped" || this.#state === "failed") return;
+    this.#isStopping = true;
     this.#state = "stopping";
     this.#pulse.stop();
     this.#timers.stop();
     this.#claims.endWaits();
     if (this.#running) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
     this.#claims.endWaits();
-    this.#state = "stopped";
+    this.#timers.stop();
+    if (this.state !== "failed") this.#state = "stopped";
   }
 
   #ask<T>(
@@ -255,30 +273,34 @@ export class Engine implements HandoffEngine {
   }
 
   #enqueue(job: Job): void {
-    const no = this.#turnAway(job.class);
+    const no = this.#turnAway(job);
     if (no !== null) return job.fail(no);
+    this.#unseen_bytes += job.bytes;
     this.#jobs.add(job);
     if (this.#running) return;
     this.#running = true;
     this.#options.surroundings.defer(() => void this.#loop());
   }
 
-  #turnAway(jobClass: JobClass): EngineFault | null {
-    if (this.#state !== "running" && this.#state !== "recovering") return stopped();
+  #turnAway({ class: jobClass, bytes }: Job): EngineFault | null {
+    if (this.#isStopping || (this.#state !== "running" && this.#state !== "recovering")) return stopped();
     if (this.#jobs.isFull(jobClass)) {
       return new EngineFault(429, "busy", "the relay has more to do than it may keep in memory; try again in a moment");
     }
-    const { reserve_bytes, reserve_per_open_bytes } = this.#limits;
-    const reserve = reserve_bytes + this.#memory.open * reserve_per_open_bytes;
-    if (jobClass === "submit" && this.#free_bytes !== null && this.#free_bytes < reserve) {
-      return new EngineFault(
-        507,
-        "out_of_space",
-        "the relay's disk is nearly full; open handoffs can still end",
-        30_000,
-      );
-    }
-    return null;
+    return this.#lacksSpace(jobClass, bytes) ? outOfSpace() : null;
+  }
+
+  /**
+   * First submits are refused, then everything large: what is left is room for every open handoff to end with a small
+   * body. Bytes are counted twice, because they go through the write-ahead log into the database.
+   */
+  #lacksSpace(jobClass: JobClass, bytes: number): boolean {
+    if (this.#free_bytes === null || jobClass === "timer") return false;
+    const { reserve_bytes, reserve_per_open_bytes, small_body_bytes } = this.#limits;
+    const free = this.#free_bytes - 2 * this.#unseen_bytes;
+    const ends = this.#memory.open * reserve_per_open_bytes;
+    if (jobClass === "submit") return free - 2 * bytes < reserve_bytes + ends;
+    return bytes > small_body_bytes && free - 2 * bytes < reserve_bytes / 2 + ends;
   }
 
   /** One batch at a time; what comes meanwhile gathers for the next. */
@@ -308,11 +330,12 @@ export class Engine implements HandoffEngine {
       await batch.prefetch(jobs.flatMap(({ wants }) => wants));
       const planned = new Map<Job, Planned>();
       for (const job of jobs) await this.#planOne(batch, job, planned);
-      const served = await this.#dispatch.run(batch);
+      const { served, more } = await this.#dispatch.run(batch);
       const committed = await this.#commit(batch);
       this.#memory.remember(committed);
       this.#claims.handOver(served, committed);
       this.#answer(planned, committed);
+      if (more) this.#jobs.add(goOn);
     } catch (error) {
       await this.#recover(error, jobs);
     }
@@ -361,7 +384,6 @@ export class Engine implements HandoffEngine {
 
   /** A commit failed: nobody knows what is on disk. Tell them so, forget everything, and read the truth. */
   async #recover(error: unknown, jobs: readonly Job[]): Promise<void> {
-    const stopping = this.#state === "stopping";
     this.#state = "recovering";
     this.#timers.stop();
     const fault = new EngineFault(
@@ -378,8 +400,8 @@ export class Engine implements HandoffEngine {
       this.#dispatch.forget();
       this.#pulse.resume();
       await this.#readFigures();
-      this.#state = stopping ? "stopping" : "running";
-      if (!stopping) await this.#timers.start();
+      this.#state = this.#isStopping ? "stopping" : "running";
+      if (!this.#isStopping) await this.#timers.start();
       this.#options.onRecovery?.(error, true);
     } catch (cause) {
       this.#state = "failed";
@@ -393,17 +415,25 @@ export class Engine implements HandoffEngine {
   async #upkeep(): Promise<void> {
     if (this.#state !== "running") return;
     try {
-      this.#free_bytes = (await this.#store.space()).free_bytes;
+      await this.#lookAtDisk();
       if (this.now() - this.#pruned_at < this.#limits.prune_every_ms) return;
       this.#pruned_at = this.now();
-      await this.#store.prune(this.now(), this.now() - this.#limits.keep_events_ms, this.#limits.prune_rows);
+      const { keep_events_ms, prune_rows } = this.#limits;
+      const { events, keys } = await this.#store.prune(this.now(), this.now() - keep_events_ms, prune_rows);
+      // More is left than one short transaction may drop: go on at the next pulse.
+      if (events >= prune_rows || keys >= prune_rows) this.#pruned_at = 0;
     } catch (error) {
       this.#options.onBug?.(error);
     }
   }
 
-  async #readFigures(): Promise<void> {
+  async #lookAtDisk(): Promise<void> {
     this.#free_bytes = (await this.#store.space()).free_bytes;
+    this.#unseen_bytes = this.#jobs.bytes;
+  }
+
+  async #readFigures(): Promise<void> {
+    await this.#lookAtDisk();
     this.#memory.countOpen(await this.#store.openBySender());
   }
 

@@ -16,4 +16,7 @@ export class EngineFault extends Error {
   }
 }
 
+export const outOfSpace = () =>
+  new EngineFault(507, "out_of_space", "the relay's disk is nearly full; open handoffs can still end", 30_000);
+
 export const stopped = () => new EngineFault(429, "stopping", "the relay is stopping; try again in a moment");

@@ -30,6 +30,8 @@ export interface EngineLimits {
   /** Submits are refused while less than this is free: room for every open handoff to end. */
   readonly reserve_bytes: number;
   readonly reserve_per_open_bytes: number;
+  /** Bodies up to this size are taken as long as there is any room: an end of that size fits for every open handoff. */
+  readonly small_body_bytes: number;
   readonly chunk_bytes_per_handoff: number;
   readonly chunk_bytes: number;
   /** Keys outlive retention this long, and events are kept this long. */
@@ -55,17 +57,18 @@ export const engineLimits: EngineLimits = {
   routed_deadline_ms: day,
   deliveries_per_batch: 512,
   worker_silent_ms: 60 * second,
-  pulse_ms: second,
-  stall_ms: 5 * second,
+  pulse_ms: second / 2,
+  stall_ms: second,
   cached_handoffs: 20_000,
   cached_body_bytes: 32 * mebibyte,
   remembered_requests: 10_000,
   reserve_bytes: 64 * mebibyte,
-  reserve_per_open_bytes: 4_096,
+  reserve_per_open_bytes: 16_384,
+  small_body_bytes: 4_096,
   chunk_bytes_per_handoff: mebibyte,
   chunk_bytes: 64 * mebibyte,
   dedupe_window_ms: 30 * day,
   keep_events_ms: 90 * day,
   prune_every_ms: 60 * second,
-  prune_rows: 1_000,
+  prune_rows: 5_000,
 };

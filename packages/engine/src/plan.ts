@@ -1,8 +1,10 @@
 /** How each request becomes units of a batch: submit, one command, redrive, records, time. */
 
-import { type Command, type Handoff, hasEnded, laneOf, type Refusal } from "@handfast/core";
+import { type Command, type Handoff, hasEnded, laneOf, type Refusal, reserved_key_prefix } from "@handfast/core";
 import { type Batch, nothingEnclosed } from "./batch.ts";
+import { handoffKey } from "./cache.ts";
 import type { EngineLimits } from "./limits.ts";
+import type { Poison } from "./poison.ts";
 import type { Answer, Enclosure, RedriveAnswer, Submission, SubmitAnswer, Submitted } from "./requests.ts";
 import type { Body, RecordWrite, Store } from "./store.ts";
 import { UnitBuilder } from "./unit.ts";
@@ -57,6 +59,7 @@ async function submitInto(
       lane_busy: known === null && (ahead || (await batch.laneBusy(namespace, lane, unit))),
       // What the relay itself sends on must not fail for its sender's quota.
       sender_open: draft.evidence === "relay" ? 0 : batch.openOf(namespace, from) + fresh.length,
+      id_used: known === null && (await batch.isUsed(namespace, id)),
       target,
     },
     { body, artifacts: draft.artifacts },
@@ -144,9 +147,11 @@ export async function planDue(
   store: Store,
   limits: EngineLimits,
   newId: () => string,
+  poison: Poison,
   onBug: (error: unknown) => void,
 ): Promise<Plan<number>> {
-  const due = await store.due(batch.now, limits.due_per_sweep);
+  const found = await store.due(batch.now, limits.due_per_sweep + poison.size);
+  const due = found.filter(({ namespace, id }) => !poison.has(handoffKey(namespace, id), batch.now));
   await batch.prefetch(due);
   const units: UnitBuilder[] = [];
   for (const { namespace, id } of due) {
@@ -159,6 +164,7 @@ export async function planDue(
       batch.add(unit);
       units.push(unit);
     } catch (error) {
+      poison.add(handoffKey(namespace, id), batch.now);
       onBug(error);
     }
   }
@@ -213,8 +219,8 @@ async function route(
     id: newId,
     to: null,
     capability: accepted.dead_letter_to,
-    idempotency_key: `dead-letter:${id}`,
-    content: `dead-letter:${id}`,
+    idempotency_key: `${reserved_key_prefix}dead-letter:${id}`,
+    content: `${reserved_key_prefix}dead-letter:${id}`,
     evidence: "relay",
     causation: null,
     ordering_key: null,

@@ -172,6 +172,7 @@ export function deliver(handoff: Handoff, agent = "bob", worker = "bob-1", extra
     until_ack: false,
     continued: false,
     unfit: 0,
+    unfit_content: null,
   };
   const next = changed(handoff, { fence: lease.fence, status: { state: "delivered", lease } });
   const find = sampleFind(next, {

@@ -38,7 +38,10 @@ export interface Unit {
   readonly records: readonly RecordWrite[];
 }
 
-/** `conflict`: a version or key was not as expected; nothing of the unit was written. */
+/**
+ * `conflict`: a version or key was not as expected; nothing of the unit was written. A later unit of the same commit
+ * that writes to a handoff of such a unit conflicts too: it was decided on what was not written.
+ */
 export type UnitResult = "ok" | "conflict";
 
 /** Small named things besides handoffs: agents, tokens, redrive plans, artifacts. */
@@ -131,6 +134,8 @@ export interface Store {
 
   load(namespace: string, ids: readonly string[]): Promise<readonly (Handoff | null)[]>;
   key(namespace: string, from: string, key: string): Promise<{ readonly id: string; readonly content: string } | null>;
+  /** Whether a handoff of this id was purged and its key is still kept. */
+  wasPurged(namespace: string, id: string): Promise<boolean>;
   body(namespace: string, id: string, kind: BodyKind, number: number): Promise<Body | null>;
   bodies(namespace: string, id: string): Promise<readonly Body[]>;
 
@@ -161,7 +166,10 @@ export interface Store {
   records(namespace: string, kind: string): Promise<readonly StoredRecord[]>;
   record(namespace: string, kind: string, key: string): Promise<StoredRecord | null>;
 
-  /** Drop events written before `before` and keys whose window is over; at most `limit` rows of each. */
+  /**
+   * Drop events written before `events_before` and keys whose window is over; at most `limit` rows of each. Events of a
+   * handoff that is still kept, and whatever came after its accept, stay.
+   */
   prune(now: Time, events_before: Time, limit: number): Promise<{ readonly events: number; readonly keys: number }>;
   space(): Promise<Space>;
   /** The latest time the log knows: the clock never goes behind it. */

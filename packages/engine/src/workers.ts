@@ -17,17 +17,26 @@ export interface WaitingClaim {
   fail(error: unknown): void;
 }
 
+/** How many old answers are looked at for each new one: two, so that more are forgotten than come. */
+const answers_looked_at = 2;
+
 export class Workers {
   readonly #limits: EngineLimits;
   readonly #waiting = new Set<WaitingClaim>();
+  readonly #byWorker = new Map<string, Set<WaitingClaim>>();
+  readonly #byRequest = new Map<string, WaitingClaim>();
   readonly #seen = new Map<string, { readonly namespace: string; readonly worker: FreeWorker; at: Time }>();
   /** What each claim was answered with: repeated, it gets the same leases. */
   readonly #answered = new Map<string, readonly string[]>();
   /** Workers whose leases from before the relay's start are known. */
   readonly #recalled = new Set<string>();
 
-  constructor(limits: EngineLimits) {
+  /** Whether a worker holds this handoff now: answers that are still of use must not be forgotten. */
+  readonly #isLeased: (namespace: string, id: string) => boolean;
+
+  constructor(limits: EngineLimits, isLeased: (namespace: string, id: string) => boolean) {
     this.#limits = limits;
+    this.#isLeased = isLeased;
   }
 
   get waiting(): ReadonlySet<WaitingClaim> {
@@ -40,16 +49,25 @@ export class Workers {
 
   add(waiting: WaitingClaim): void {
     this.#waiting.add(waiting);
+    this.#byRequest.set(requestKey(waiting.claim), waiting);
+    const key = workerKey(waiting.claim);
+    const own = this.#byWorker.get(key) ?? new Set();
+    this.#byWorker.set(key, own.add(waiting));
   }
 
   remove(waiting: WaitingClaim): void {
     this.#waiting.delete(waiting);
+    const request = requestKey(waiting.claim);
+    if (this.#byRequest.get(request) === waiting) this.#byRequest.delete(request);
+    const key = workerKey(waiting.claim);
+    const own = this.#byWorker.get(key);
+    own?.delete(waiting);
+    if (own?.size === 0) this.#byWorker.delete(key);
   }
 
   /** The same request asked again while its first asking still waits: the newer one takes its place. */
   sameRequest(claim: Claim): WaitingClaim | undefined {
-    const key = requestKey(claim);
-    return [...this.#waiting].find((other) => requestKey(other.claim) === key);
+    return this.#byRequest.get(requestKey(claim));
   }
 
   seen(claim: Pick<Claim, "namespace" | "agent" | "worker">, queues: ReadonlySet<string> | null, now: Time): void {
@@ -65,6 +83,18 @@ export class Workers {
     };
     this.#seen.delete(key);
     this.#seen.set(key, { namespace: claim.namespace, worker, at: now });
+    // In order of time, so that only those at the front can be silent for too long.
+    for (const [oldest, { at }] of this.#seen) {
+      if (now - at <= this.#limits.worker_silent_ms) break;
+      this.#seen.delete(oldest);
+    }
+  }
+
+  hasFreeSlot(namespace: string): boolean {
+    for (const { claim, given } of this.#waiting) {
+      if (claim.namespace === namespace && given.length < claim.slots) return true;
+    }
+    return false;
   }
 
   /** Those with free slots, and those that live but are busy. */
@@ -86,9 +116,8 @@ export class Workers {
 
   /** A waiting claim of this worker that serves the queue and has a slot left. */
   claimFor(namespace: string, agent: string, worker: string, queue: string): WaitingClaim | undefined {
-    for (const waiting of this.#waiting) {
+    for (const waiting of this.#byWorker.get(workerKey({ namespace, agent, worker })) ?? []) {
       const { claim, given } = waiting;
-      if (claim.namespace !== namespace || claim.agent !== agent || claim.worker !== worker) continue;
       if (claim.queues.has(queue) && given.length < claim.slots) return waiting;
     }
     return undefined;
@@ -102,9 +131,18 @@ export class Workers {
     const key = requestKey(request);
     this.#answered.delete(key);
     this.#answered.set(key, ids);
-    if (this.#answered.size > this.#limits.remembered_requests) {
-      const oldest = this.#answered.keys().next();
-      if (!oldest.done) this.#answered.delete(oldest.value);
+    this.#forgetAnswers(request.namespace);
+  }
+
+  /** The oldest go first, but none whose leases still live: they may yet be asked for again. */
+  #forgetAnswers(namespace: string): void {
+    let looked = 0;
+    for (const [oldest, ids] of this.#answered) {
+      if (this.#answered.size <= this.#limits.remembered_requests || looked >= answers_looked_at) return;
+      looked += 1;
+      this.#answered.delete(oldest);
+      // Kept ones go to the back, so that the next look finds others.
+      if (ids.some((id) => this.#isLeased(namespace, id))) this.#answered.set(oldest, ids);
     }
   }
 
@@ -112,6 +150,8 @@ export class Workers {
   mustRecall(claim: Claim): boolean {
     const key = workerKey(claim);
     if (this.#recalled.has(key)) return false;
+    // Forgetting costs no more than another look.
+    if (this.#recalled.size >= this.#limits.remembered_requests) this.#recalled.clear();
     this.#recalled.add(key);
     return true;
   }

@@ -91,6 +91,9 @@ export class FaultyStore implements Store {
   list(query: ListQuery) {
     return this.#read((disk) => disk.list(query));
   }
+  wasPurged(namespace: string, id: string) {
+    return this.#read((disk) => disk.wasPurged(namespace, id));
+  }
   openBySender() {
     return this.#read((disk) => disk.openBySender());
   }

@@ -130,7 +130,7 @@ export class Ledger {
 
   #ensureSent({ accepted }: Handoff): void {
     const { id, from, idempotency_key, redrive_of } = accepted;
-    if (idempotency_key === `dead-letter:${redrive_of}`) {
+    if (idempotency_key === `handfast:dead-letter:${redrive_of}`) {
       const dead = redrive_of === null ? undefined : this.#histories.get(redrive_of);
       const same = dead?.accepted.dead_letter_to === accepted.capability && dead.accepted.from === from;
       return ensure(

@@ -47,9 +47,19 @@ export class Writer {
   }
 
   write(units: readonly Unit[]): readonly UnitResult[] {
-    const results = units.map((unit) => this.#unit(unit));
+    const tainted = new Set<string>();
+    const results = units.map((unit) => this.#untainted(unit, tainted));
     this.#writeCounts();
     return results;
+  }
+
+  /** What was decided on a unit that conflicted was decided on something that never was. */
+  #untainted(unit: Unit, tainted: Set<string>): UnitResult {
+    const nameOf = ({ next }: Write) => JSON.stringify([next.accepted.namespace, next.accepted.id]);
+    const is_tainted = tainted.size > 0 && unit.writes.some((write) => tainted.has(nameOf(write)));
+    const result = is_tainted ? "conflict" : this.#unit(unit);
+    if (result === "conflict") for (const write of unit.writes) tainted.add(nameOf(write));
+    return result;
   }
 
   #unit(unit: Unit): UnitResult {

@@ -30,6 +30,7 @@ import type { Session } from "./session.ts";
 import { findDue, findHeld, findLaneMembers, findNextDue, findOpenChildren } from "./sql/dispatch.ts";
 import { readLatest } from "./sql/event.ts";
 import { countOpenBySender, findReferrers } from "./sql/handoff.ts";
+import { findPurged } from "./sql/key.ts";
 import { findRecord, findRecords } from "./sql/record.ts";
 
 export class SqliteStore implements Store {
@@ -104,6 +105,10 @@ export class SqliteStore implements Store {
   async list(query: ListQuery): Promise<Page> {
     const page = await this.#usable().reads.list(query);
     return { handoffs: page.handoffs.map(parseHandoff), after: page.after };
+  }
+
+  async wasPurged(namespace: string, id: string) {
+    return this.#usable().connection.get(findPurged, namespace, id) !== undefined;
   }
 
   async openBySender() {

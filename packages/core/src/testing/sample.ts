@@ -82,6 +82,7 @@ export function context(patch: ContextPatch = {}): Context {
     budgets: [],
     lane_busy: false,
     sender_open: 0,
+    id_used: false,
     target: { kind: "fits", except: [] },
     others: 1,
     ...patch,

@@ -83,6 +83,8 @@ export const scenarios: Readonly<Record<string, Readonly<Record<string, () => Li
     "input that fits nobody is 422": () => submitted({}, { target: { kind: "unfit", error: fault } }),
     "agents whose schema the input does not fit are left out": () =>
       submitted({}, { target: { kind: "fits", except: ["carol"] } }),
+    "a key of the relay's own is 400": () => submitted({ idempotency_key: "handfast:redrive:1" }),
+    "the id of a handoff that was purged is 409": () => submitted({}, { id_used: true }),
     "as many open handoffs as a sender may have are 429": () =>
       submitted({}, { sender_open: coreLimits.max_open_per_sender }),
     "behind an open handoff of its lane it is blocked": () => submitted({ ordering_key: "k" }, { lane_busy: true }),
@@ -260,9 +262,14 @@ export const scenarios: Readonly<Record<string, Readonly<Record<string, () => Li
     "an outcome without an ack is ack and outcome in one": () => then(Life.delivered(), (l) => l.complete()),
     "an attested outcome is 401 where a signature is demanded": () =>
       then(Life.working({ demands: "signed" }), (l) => l.complete({ evidence: "attested" })),
+    "the same output again that does not fit is answered alike and not counted": () =>
+      then(Life.working(), ...[1, 2].map(() => (l: Life) => l.complete({ fault }))),
     "output that does not fit is 502 and the lease kept": () => then(Life.working(), (l) => l.complete({ fault })),
     "output that does not fit a fourth time ends the handoff": () =>
-      then(Life.working(), ...[1, 2, 3, 4].map(() => (l: Life) => l.complete({ fault }))),
+      then(
+        Life.working(),
+        ...[1, 2, 3, 4].map((n) => (l: Life) => l.complete({ fault, content: digestOf(`try ${n}`) })),
+      ),
     "a failure that a retry can help waits out its backoff": () => then(Life.working(), (l) => l.fail()),
     "a failure waits as long as the worker says": () => then(Life.working(), (l) => l.fail({ retry_after_ms: 20_000 })),
     "a failure for good ends the handoff": () => Life.failed(),

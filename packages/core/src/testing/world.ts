@@ -59,6 +59,7 @@ export class World {
         budgets: budgets.filter((h) => h !== undefined),
         lane_busy: this.#laneHead(draft) !== undefined,
         sender_open: 0,
+        id_used: false,
       },
     );
     if (decision.next !== null) {

@@ -24,6 +24,8 @@ export class Bench {
   readonly bugs: unknown[] = [];
   readonly recoveries: boolean[] = [];
   #failing: "before" | "after" | null = null;
+  #free_bytes: number | null = null;
+  readonly #broken = new Set<string>();
   readonly #options: Partial<EngineOptions>;
   #ids = 0;
 
@@ -49,6 +51,17 @@ export class Bench {
   /** The next commit fails, with nothing or with everything of it on disk. */
   failNextCommit(when: "before" | "after"): void {
     this.#failing = when;
+  }
+
+  /** The disk has so much room from now on. */
+  async setFreeBytes(free_bytes: number): Promise<void> {
+    this.#free_bytes = free_bytes;
+    await this.surroundings.advance(1_000);
+  }
+
+  /** Reading these handoffs' bodies fails, as if by a mistake of ours. */
+  breakBodies(ids: readonly string[]): void {
+    for (const id of ids) this.#broken.add(id);
   }
 
   nextId(): string {
@@ -140,6 +153,15 @@ export class Bench {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== "function") return value;
+        if (name === "space" && this.#free_bytes !== null) {
+          return async () => ({ free_bytes: this.#free_bytes, used_bytes: 0 });
+        }
+        if (name === "body") {
+          return async (...asked: Parameters<Store["body"]>) => {
+            if (this.#broken.has(asked[1])) throw new Error("this body cannot be read");
+            return target.body(...asked);
+          };
+        }
         if (name !== "commit") return value.bind(target);
         return async (units: readonly Unit[]) => {
           this.commits.push(units);

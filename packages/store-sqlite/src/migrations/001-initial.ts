@@ -105,6 +105,7 @@ CREATE TABLE keys (
   PRIMARY KEY (namespace, sender, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX keys_until ON keys (until) WHERE until IS NOT NULL;
+CREATE INDEX keys_purged ON keys (namespace, id) WHERE until IS NOT NULL;
 
 CREATE TABLE counts (
   namespace TEXT NOT NULL,

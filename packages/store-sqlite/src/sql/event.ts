@@ -9,8 +9,14 @@ export const readFloor = "SELECT floor FROM log";
 export const readLatest = `
   SELECT max(latest, coalesce((SELECT at FROM events ORDER BY pos DESC LIMIT 1), 0)) AS latest FROM log`;
 
-/** The newest of the events to be pruned: from the log's beginning on, as long as they are old enough. */
+/**
+ * The newest of the events to be pruned: from the log's beginning on, as long as they are old enough and older than
+ * every handoff that is still kept (whose row number is the place of its accept in the log).
+ */
 export const findPruned = `
-  SELECT pos, at FROM (SELECT pos, at FROM events ORDER BY pos LIMIT ?) WHERE at < ? ORDER BY pos DESC LIMIT 1`;
+  SELECT pos, at FROM (
+    SELECT pos, at FROM events
+    WHERE pos < coalesce((SELECT min(pos) FROM handoffs), ${Number.MAX_SAFE_INTEGER}) ORDER BY pos LIMIT ?
+  ) WHERE at < ? ORDER BY pos DESC LIMIT 1`;
 export const pruneEvents = "DELETE FROM events WHERE pos <= ?";
 export const raiseFloor = "UPDATE log SET floor = ?, latest = max(latest, ?)";

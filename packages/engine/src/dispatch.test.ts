@@ -1,0 +1,90 @@
+/** Work meets workers: whatever is ready and may be given is given in the batch that makes it possible. */
+
+import { expect, test } from "vitest";
+import { Bench } from "./testing/bench.ts";
+
+const minute = 60_000;
+
+test("much work for one queue does not hide the work for another worker of the same agent", async () => {
+  const bench = await Bench.open();
+  for (let n = 0; n < 40; n += 1) await bench.accept({ capability: "a" });
+  await bench.surroundings.advance(10);
+  const wanted = await bench.accept({ capability: "b" });
+  const [a, b] = await Promise.all([
+    bench.claim({ queues: new Set(["capability:a"]), worker: "w1", wait_ms: minute }),
+    bench.claim({ queues: new Set(["capability:b"]), worker: "w2", wait_ms: minute }),
+  ]);
+  expect(a).toHaveLength(1);
+  expect(b.map(({ accepted }) => accepted.id)).toEqual([wanted.accepted.id]);
+});
+
+test("an agent passed over for input that no longer fits gets the next that does, in the same claim", async () => {
+  const bench = await Bench.open();
+  for (let n = 0; n < 5; n += 1) await bench.accept();
+  await bench.surroundings.advance(10);
+  const fitting = await bench.accept();
+  const error = { reason: "input_unfit", message: "no" };
+  const leased = await bench.lease({
+    offer: ({ accepted }) => ({
+      manifest: null,
+      attempt_ms: null,
+      idempotent: true,
+      since: accepted.accepted_at + 1,
+      check: () => (accepted.id === fitting.accepted.id ? null : error),
+    }),
+  });
+  expect(leased.accepted.id).toBe(fitting.accepted.id);
+});
+
+test("more work and workers than one batch may bring together meet in the next", async () => {
+  const bench = await Bench.open({ limits: { deliveries_per_batch: 10 } });
+  const claims = Array.from({ length: 35 }, (_, n) => bench.claim({ worker: `w${n}`, wait_ms: minute }));
+  await bench.surroundings.rest();
+  await bench.engine.submit(Array.from({ length: 35 }, () => bench.submission()));
+  await bench.surroundings.rest();
+  expect((await Promise.all(claims)).every((leases) => leases.length === 1)).toBe(true);
+});
+
+test("work held back for its preferred agent does not hide other work", async () => {
+  const bench = await Bench.open();
+  for (let n = 0; n < 30; n += 1) await bench.accept();
+  // Carol asks and parks; the answers prefer her, but she has no slot free.
+  const asked = await bench.claim({ agent: "carol", worker: "carol-1", slots: 30 });
+  for (const handoff of asked) {
+    const question = handoff.accepted.id;
+    const ask = { type: "ask", question, to: null, answer_ms: null, park: true, agent: "carol", fence: 1 } as const;
+    await bench.perform(handoff, ask);
+    await bench.perform(handoff, {
+      type: "answer",
+      actor: { kind: "agent", agent: "alice" },
+      question,
+      content: "yes",
+      answer: handoff.accepted.input,
+      evidence: "signed",
+      offers: [],
+    });
+  }
+  const plain = await bench.accept();
+  const leased = await bench.lease();
+  expect(leased.accepted.id).toBe(plain.accepted.id);
+});
+
+test("an old answer to a claim is remembered while its leases live, however many claims came since", async () => {
+  const bench = await Bench.open({ limits: { remembered_requests: 3 } });
+  await bench.accept();
+  const first = await bench.lease({ request_id: "old" });
+  for (let n = 0; n < 20; n += 1) {
+    await bench.accept();
+    await bench.complete(await bench.lease({ request_id: `r${n}` }));
+  }
+  expect((await bench.lease({ request_id: "old" })).accepted.id).toBe(first.accepted.id);
+});
+
+test("a lane goes on past any number of members that end in one batch", async () => {
+  const bench = await Bench.open();
+  const lane = await Promise.all(Array.from({ length: 30 }, () => bench.accept({ ordering_key: "k" })));
+  const actor = { kind: "agent", agent: "alice" } as const;
+  const cancel = { type: "cancel", actor, reason: null, evidence: "signed" } as const;
+  await Promise.all(lane.slice(0, 29).map((handoff) => bench.perform(handoff, cancel)));
+  expect((await bench.lease()).accepted.id).toBe(lane[29]?.accepted.id);
+});
