@@ -7,6 +7,8 @@ export type SqliteStoreFault =
   | "too_new"
   /** The file is not a database, or a damaged one. */
   | "damaged"
+  /** The disk has no room left even to open it. */
+  | "full"
   /** A setting that durability rests on did not take. */
   | "not_durable"
   /** A commit failed: what is on disk is unknown until `recover`. */
@@ -29,11 +31,16 @@ export class SqliteStoreError extends Error {
 }
 
 const sqlite_corrupt = 11;
+const sqlite_full = 13;
 const sqlite_not_a_database = 26;
 
-/** What SQLite says of a damaged file, as something that a person can act on. */
-export function explainDamage(error: unknown, database: string): unknown {
+/** What SQLite says when a file cannot be opened, as something that a person can act on. */
+export function explainOpening(error: unknown, database: string): unknown {
   const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : 0;
+  if (code === sqlite_full) {
+    const message = `The disk of ${database} is full. Free some space and start again; nothing that was confirmed is lost.`;
+    return new SqliteStoreError("full", message, error);
+  }
   if (code !== sqlite_corrupt && code !== sqlite_not_a_database) return error;
   const message = `${database} is damaged or not a database. Put it aside and restore a backup in its place.`;
   return new SqliteStoreError("damaged", message, error);

@@ -2,7 +2,7 @@
 
 import { Writer } from "./commit.ts";
 import { type Connection, number, openMemory, openWriter } from "./connection.ts";
-import { explainDamage } from "./errors.ts";
+import { explainOpening } from "./errors.ts";
 import { type Location, prepareLocation, preparePrivateFile } from "./location.ts";
 import { type DirectoryLock, lockDirectory } from "./lock.ts";
 import { type LongReads, readInPlace } from "./long-reads.ts";
@@ -33,7 +33,7 @@ export function openSession(directory: string | null, migrations: Migrations): S
     return onDisk(location, lock, migrations);
   } catch (error) {
     lock.release();
-    throw explainDamage(error, location.database);
+    throw explainOpening(error, location.database);
   }
 }
 
