@@ -60,7 +60,7 @@ const time_limits = Type.Object(
     deadline_ms: Type.Optional(duration_ms),
     queue_ms: Type.Optional(duration_ms),
     ack_ms: Type.Optional(duration_ms),
-    lease_ms: Type.Optional(duration_ms),
+    lease_ms: Type.Optional(Type.Integer({ minimum: limits.lease_least_ms, maximum: limits.duration_ms })),
     attempt_ms: Type.Optional(duration_ms),
     max_attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.attempts })),
     retry: Type.Optional(Type.Enum(["attempts", "until_ack"])),

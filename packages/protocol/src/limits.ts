@@ -10,6 +10,8 @@ export const protocolLimits = {
   registration_bytes: 1_048_576,
   document_depth: 64,
   duration_ms: 30 * 24 * 60 * 60 * 1000,
+  /** A relay notices its own stalls from a second on, and forgives no lease that is shorter than one. */
+  lease_least_ms: 2000,
   name_chars: 128,
   text_id_chars: 256,
   url_chars: 2048,

@@ -33,10 +33,13 @@ const signature = load("signature.json");
 const batch = load("batch.json");
 const keys = load("keys.json");
 const json = load("json.json");
+const credential = load("credential.json");
+const manifest = load("manifest.json");
 
 it("the vectors are those the code makes (else run node packages/protocol/src/testing/make-vectors.ts)", async () => {
-  const made: unknown = JSON.parse(JSON.stringify(await makeVectors()));
-  expect({ "signature.json": signature, "batch.json": batch, "keys.json": keys, "json.json": json }).toEqual(made);
+  const made: Vectors = JSON.parse(JSON.stringify(await makeVectors()));
+  const names = Object.keys(made) as (keyof Vectors)[];
+  expect(Object.fromEntries(names.map((name) => [name, load(name)]))).toEqual(made);
 });
 
 describe("signature.json", () => {
@@ -99,5 +102,23 @@ describe("json.json", () => {
 
   it.each(json.refused)("refuses $bytes: $reason", ({ bytes, reason, path }) => {
     expect(parseStrictBytes(decoded(bytes), json.limits)).toMatchObject({ ok: false, fault: { reason, path } });
+  });
+});
+
+describe("credential.json", () => {
+  const publicKey = keyOf(credential.agent.jwk);
+
+  it.each(credential.accepted)("signs the one $name", async ({ header, claims, signing_input, jwt }) => {
+    const [head = "", middle = "", signature = ""] = jwt.split(".");
+    expect(`${head}.${middle}`).toBe(signing_input);
+    expect([head, middle].map((part) => JSON.parse(Buffer.from(decoded(part)).toString()))).toEqual([header, claims]);
+    expect(await testCrypto.verify(publicKey.bytes, toUtf8(signing_input), decoded(signature))).toBe(true);
+  });
+});
+
+describe("manifest.json", () => {
+  it.each(manifest.cases)("$name", ({ text, canonical, sha256 }) => {
+    expect(JSON.parse(canonical)).toEqual(JSON.parse(text));
+    expect(toHex(testCrypto.sha256(toUtf8(canonical)))).toBe(sha256);
   });
 });

@@ -1,3 +1,5 @@
+/** What README.md and docs/http.md tell a reader to type is typed here, against a relay as `npm start` runs it. */
+
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,38 +10,65 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RelayProcess } from "./testing/relay-process.ts";
 
-const guide = readFileSync(new URL("../../../docs/http.md", import.meta.url), "utf8");
 const mark = "=== end of block ===";
 
-let directory: string;
-let relay: RelayProcess;
-let outputs: string[];
+interface Block {
+  readonly commands: string;
+  /** The block of output that follows it, if one does. */
+  readonly shown: string | undefined;
+}
 
-/** Each block of commands, with the block of output that follows it. */
-const blocks = [...guide.matchAll(/^```bash\n([\s\S]*?)^```\n(?:\n```(?:json)?\n([\s\S]*?)^```\n)?/gm)].map(
-  ([, commands = "", shown]) => ({ commands, shown }),
-);
+/** Blocks of commands in one shell's language; a guide's own language keeps commands apart that are not to be run. */
+function blocksOf(text: string, language: "bash" | "sh"): readonly Block[] {
+  const fences = new RegExp(
+    `^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`\\n(?:\\n\`\`\`(?:json)?\\n([\\s\\S]*?)^\`\`\`\\n)?`,
+    "gm",
+  );
+  return [...text.matchAll(fences)].map(([, commands = "", shown]) => ({ commands, shown }));
+}
+
+function read(path: string): string {
+  return readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+}
+
+const [, firstHandoff = ""] = /^## A first handoff\n([\s\S]*?)^## /m.exec(read("README.md")) ?? [];
+const guides = [
+  { guide: "README.md", blocks: blocksOf(firstHandoff, "sh"), least: 1 },
+  { guide: "docs/http.md", blocks: blocksOf(read("docs/http.md"), "bash"), least: 11 },
+];
+
+let directory: string;
+const relays: RelayProcess[] = [];
+
+function start(...flags: readonly string[]): RelayProcess {
+  const relay = new RelayProcess("--port", "0", ...flags);
+  relays.push(relay);
+  return relay;
+}
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "handfast-guide-"));
-  relay = new RelayProcess("--port", "0", "--data", join(directory, "data"));
+});
+afterAll(async () => {
+  for (const relay of relays) await relay.stop();
+  await rm(directory, { recursive: true });
+});
+
+/** What each block prints, in one shell from the first to the last. */
+async function walk(relay: RelayProcess, blocks: readonly Block[]): Promise<readonly string[]> {
   const url = await relay.url();
   const script = blocks
     .map(({ commands }) => `${commands}echo "${mark}"\n`)
     .join("")
-    .replaceAll("http://127.0.0.1:7420", url);
-  const env = { ...process.env, PATH: `${dirname(execPath)}:${process.env["PATH"]}` };
+    .replaceAll(/http:\/\/127\.0\.0\.1:742\d/g, url);
+  const env = { ...process.env, TMPDIR: directory, PATH: `${dirname(execPath)}:${process.env["PATH"]}` };
   const ran = await promisify(execFile)("bash", ["-eu", "-o", "pipefail", "-c", script], {
     cwd: directory,
     env,
     timeout: 50_000,
   });
-  outputs = ran.stdout.split(`${mark}\n`);
-});
-afterAll(async () => {
-  await relay.stop();
-  await rm(directory, { recursive: true });
-});
+  return ran.stdout.split(`${mark}\n`);
+}
 
 /** `…` stands for anything. Answers end without a line break, so one may follow another on the same line. */
 function pattern(shown: string): RegExp {
@@ -51,15 +80,34 @@ function pattern(shown: string): RegExp {
   return new RegExp(`^${lines.join("\\n?")}\\n?$`);
 }
 
-describe("docs/http.md", () => {
-  it("shows a whole life", () => {
-    expect(blocks.length).toBeGreaterThan(10);
-  });
+function compare(blocks: readonly Block[], outputs: readonly string[]): void {
+  for (const [index, { shown }] of blocks.entries()) {
+    if (shown !== undefined) expect(outputs[index]).toMatch(pattern(shown));
+  }
+}
 
-  it.each(blocks.map(({ shown }, index) => ({ index, shown })).filter(({ shown }) => shown !== undefined))(
-    "answers as block $index shows",
-    ({ index, shown = "" }) => {
-      expect(outputs[index]).toMatch(pattern(shown));
-    },
-  );
+describe.each(guides)("$guide", ({ guide, blocks, least }) => {
+  it("answers as it shows, also a second time on the same relay", async () => {
+    expect(blocks.length).toBeGreaterThanOrEqual(least);
+    expect(blocks.at(-1)?.shown).toBeDefined();
+    const relay = start("--data", join(directory, guide));
+    compare(blocks, await walk(relay, blocks));
+    compare(blocks, await walk(relay, blocks));
+  });
+});
+
+describe("docs/configuration.md", () => {
+  it("admits, saves and restores as it shows", async () => {
+    const blocks = blocksOf(read("docs/configuration.md"), "bash");
+    expect(blocks.length).toBeGreaterThanOrEqual(3);
+    const relay = start("--production", "--data", join(directory, ".handfast"));
+    const outputs = await walk(relay, blocks);
+    compare(blocks, outputs);
+    const [, token = ""] = /"token":"([^"]+)"/.exec(outputs[0] ?? "") ?? [];
+    await relay.stop();
+
+    const restored = await start("--production", "--data", join(directory, "saved")).url();
+    const answer = await fetch(`${restored}/v1/agents/bob`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await answer.json()).toMatchObject({ name: "bob", capabilities: [{ name: "upper" }] });
+  });
 });

@@ -17,7 +17,6 @@ export const limits = {
   /** A batch carries many payloads in one body. */
   batch_body_bytes: 16 * megabyte,
   header_bytes: 16 * kilobyte,
-  url_chars: 8_192,
   json_depth: 64,
   json_keys: 100_000,
   batch_handoffs: 1_000,
@@ -29,6 +28,14 @@ export const limits = {
   /** Distinct callers whose rate is remembered. */
   rate_callers: 50_000,
   requests_in_flight: 10_000,
+  /** Health and the acts of those who hold leases go on being taken up to here: work that runs must be able to end. */
+  requests_in_flight_vital: 12_000,
+  /** Of one caller; its vital calls are counted apart. */
+  calls_per_caller: 1_000,
+  /** Calls of one caller that wait (`Prefer: wait`). */
+  waits_per_caller: 500,
+  /** A reply that lists things with their payloads ends here, with a cursor; one item it always holds. */
+  reply_bytes: 16 * megabyte,
   /** A whole request, an artifact's bytes included. */
   request_timeout_ms: 30 * minute_ms,
   headers_timeout_ms: 10 * second_ms,
@@ -37,10 +44,8 @@ export const limits = {
   /** How long what is in flight may take to finish when the relay stops. */
   stop_ms: 10 * second_ms,
   long_poll_ms: 60 * second_ms,
-  page_size_least: 1,
   page_size_most: 500,
   page_size_default: 50,
-  filter_chars: 256,
 
   // Handoffs
   inline_payload_bytes: megabyte,
@@ -50,7 +55,6 @@ export const limits = {
   open_handoffs_per_sender: 100_000,
   claim_slots: 256,
   workers_per_agent: 1_000,
-  duration_least_ms: 1,
   duration_most_ms: 30 * day_ms,
   default_deadline_ms: 15 * minute_ms,
   default_ack_ms: 10 * second_ms,
@@ -58,31 +62,35 @@ export const limits = {
   default_attempts: 3,
   default_deliveries: 10,
   progress_note_chars: 1_000,
-  reason_chars: 2_000,
 
   // Streams
-  sse_buffer_bytes: megabyte,
   sse_keep_alive_ms: 15 * second_ms,
   /** A reader that has taken nothing for so long is cut. */
   sse_drain_ms: 15 * second_ms,
+  /** Of a correlation's stream: the shortest time between two looks at the log, and at the progress of what is held. */
+  sse_gather_ms: 100,
+  sse_progress_ms: second_ms,
   sse_streams: 5_000,
   sse_streams_per_agent: 256,
   chunk_bytes: 64 * kilobyte,
-  chunk_buffer_bytes_per_handoff: megabyte,
-  chunk_buffer_bytes_total: 256 * megabyte,
 
   // Correlations, dead letters, the log
   tree_handoffs: 10_000,
   redrive_set: 10_000,
   redrive_plan_life_ms: 60 * minute_ms,
+  redrive_plans_per_caller: 8,
   export_page_events: 500,
+  export_piece_bytes: 256 * kilobyte,
 
   // Artifacts
   artifact_bytes: gigabyte,
-  artifacts_per_handoff: 64,
   unreferenced_artifact_life_ms: day_ms,
   collect_every_ms: 60 * minute_ms,
   uploads_in_flight: 64,
+  uploads_per_caller: 8,
+  /** An upload that brings less than this, over so long a time of waiting for it, is cut. */
+  upload_bytes_per_second: kilobyte,
+  upload_window_ms: 30 * second_ms,
 
   // Space
   /** Submits are refused below this, so that what is open can still end. */
@@ -116,6 +124,8 @@ export const limits = {
   agents: 100_000,
   capabilities_per_agent: 256,
   manifest_bytes: 256 * kilobyte,
+  /** Parts of all its schemas together, which are compiled when it comes. */
+  manifest_schema_nodes: 10_000,
   /** Of all manifests together: they are kept in memory. */
   manifest_bytes_total: 512 * megabyte,
   /** Older manifests of one agent, kept for leases that were given under them. */
@@ -131,6 +141,8 @@ export const limits = {
   schema_bytes: 64 * kilobyte,
   schema_depth: 32,
   schema_nodes: 1_000,
+  /** Of a schema that comes with a single handoff or question: nobody keeps it, so it is compiled for one use. */
+  call_schema_nodes: 300,
   /** Nodes after every `$ref` is written out: what doubling by reference explodes. */
   schema_expanded_nodes: 5_000,
   schema_properties: 500,
@@ -142,10 +154,10 @@ export const limits = {
   /** Instructions of a compiled pattern. */
   schema_pattern_program: 500,
   schemas_compiled: 2_000,
-  /** Expanded nodes × values: a payload that would cost more to check is refused unchecked. */
-  schema_check_steps: 50_000_000,
-  /** Characters × instructions that patterns may take in one check: measured, at worst 30 million a second. */
-  schema_check_pattern_steps: 20_000_000,
+  /** What one check may cost (schemas/meter.ts): a payload that would cost more is refused. */
+  schema_check_steps: 150_000_000,
+  /** Admitting a schema and checking an input that took longer let others go first before the next of the same batch. */
+  schema_pause_after_ms: 2,
   fault_message_chars: 500,
 } as const;
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -41,6 +41,15 @@ describe("npm start", () => {
     const got = await fetch(`${url}/v1/tokens`, { method: "POST", headers, body: '{"agent":"alice"}' });
     expect(got.status).toBe(403);
     expect((await fetch(`${url}/metrics`)).status).toBe(401);
+  });
+
+  it("tells where it listens besides the public URL, and names the token's file that was configured", async () => {
+    const file = join(directory, "token");
+    await writeFile(file, "a-token-of-the-operator-for-tests", { mode: 0o600 });
+    const relay = start("--port", "0", "--public-url", "https://relay.example", "--operator-token-file", file);
+    expect(await relay.url()).toBe("https://relay.example");
+    expect(relay.stdout).toMatch(/^relay https:\/\/relay.example · listens on http:\/\/127.0.0.1:[0-9]+ · store /);
+    expect(relay.stdout).toContain(`Bearer $(cat ${file})`);
   });
 
   it("says clearly that the port, or the store, is taken", async () => {

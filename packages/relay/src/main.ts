@@ -41,9 +41,11 @@ async function main(): Promise<void> {
   announce(configuration, relay);
 }
 
-function announce(configuration: Configuration, { url, operator_token_file }: RunningRelay): void {
+function announce(configuration: Configuration, { url, listens_on, operator_token_file }: RunningRelay): void {
   const { development, data_directory } = configuration;
-  stdout.write(`relay ${url} · store ${data_directory} · ${development ? "DEVELOPMENT MODE" : "production"}\n`);
+  const where = listens_on === url ? "" : ` · listens on ${listens_on}`;
+  const mode = development ? "DEVELOPMENT MODE" : "production";
+  stdout.write(`relay ${url}${where} · store ${data_directory} · ${mode}\n`);
   if (development) {
     stderr.write(
       "DEVELOPMENT MODE: whoever calls first gets the name it asks for. Never expose this relay; " +
@@ -51,7 +53,9 @@ function announce(configuration: Configuration, { url, operator_token_file }: Ru
     );
   }
   if (operator_token_file !== null) stdout.write(`operator's token: ${operator_token_file}\n`);
-  const authorization = development ? "" : ` -H "authorization: Bearer $(cat ${operator_token_file ?? "TOKEN"})"`;
+  const token_file = operator_token_file ?? configuration.operator_token_file;
+  const token = token_file === null ? "$HANDFAST_OPERATOR_TOKEN" : `$(cat ${token_file})`;
+  const authorization = development ? "" : ` -H "authorization: Bearer ${token}"`;
   stdout.write(`next: curl -s ${url}/v1/tokens${authorization} --json '{"agent":"alice"}'\n`);
 }
 

@@ -10,6 +10,8 @@ export class Problem extends Error {
   /** Further members of the problem document, such as `path`. */
   readonly extra: Readonly<Record<string, unknown>>;
   readonly retry_after_seconds?: number;
+  /** In place of the code's own title, where that speaks of the handoff and this problem is about the call. */
+  readonly title?: string;
 
   /** The message says what happened, which value, and what to do next. */
   constructor(
@@ -18,6 +20,7 @@ export class Problem extends Error {
     message: string,
     extra: Readonly<Record<string, unknown>> = {},
     retry_after_seconds?: number,
+    title: string | undefined = titles.get(reason),
   ) {
     super(message);
     this.name = "Problem";
@@ -25,5 +28,34 @@ export class Problem extends Error {
     this.reason = reason;
     this.extra = extra;
     if (retry_after_seconds !== undefined) this.retry_after_seconds = retry_after_seconds;
+    if (title !== undefined) this.title = title;
   }
 }
+
+/** Reasons whose code means something else to a handoff than to the call that met them. */
+const titles: ReadonlyMap<string, string> = new Map([
+  ["already_answered", "The question has another answer."],
+  ["answer_unfit", "The answer does not fit the schema."],
+  ["body_timeout", "The request did not arrive in time."],
+  ["busy", "The relay is busy."],
+  ["changed_meanwhile", "The record was changed meanwhile."],
+  ["commit_unknown", "The relay failed."],
+  ["conflict", "What the call was about kept changing."],
+  ["cursor_too_old", "The cursor is too old."],
+  ["digest_differs", "The bytes are not those that the digest names."],
+  ["discarded", "The dead letter was discarded."],
+  ["exists", "The file exists already."],
+  ["id_taken", "The id is taken."],
+  ["internal", "The relay failed."],
+  ["not_dead", "The handoff is not a dead letter."],
+  ["not_ended", "The handoff has not ended."],
+  ["not_ready", "The handoff is not ready."],
+  ["notice", "A notice asks for no more than an acknowledgement."],
+  ["outcome_conflict", "Another outcome was given."],
+  ["question_closed", "The question is closed."],
+  ["question_open", "A question is open already."],
+  ["question_taken", "The question was asked before."],
+  ["redriven", "The dead letter was redriven."],
+  ["request_timeout", "The request did not arrive in time."],
+  ["stopping", "The relay is stopping."],
+]);

@@ -16,12 +16,15 @@ import { openRelayKey } from "./identity/relay-key.ts";
 import { Tokens } from "./identity/tokens.ts";
 import { limits, type RelayLimits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
+import { dropOldPlans } from "./operations/redrive-plans.ts";
 import type { Relay } from "./operations/relay.ts";
 import { Schemas } from "./schemas/schemas.ts";
 import { HttpServer } from "./transports/http/server.ts";
 
 export interface RunningRelay {
   readonly url: string;
+  /** Where it really listens, which a proxy may stand before. */
+  readonly listens_on: string;
   /** Where the operator's token was put; null: it was configured. */
   readonly operator_token_file: string | null;
   /** Leases stay: workers go on under them when the relay is back. */
@@ -60,9 +63,10 @@ async function startOn(store: Store, configuration: Configuration, options: Rela
     throw error;
   });
   relay.audience.set(publicUrls(configuration, port));
-  const stopCollecting = collectRegularly(relay.artifacts, merged.collect_every_ms, log);
+  const stopCollecting = collectRegularly(relay, merged.collect_every_ms, log);
   return {
     url: relay.audience.all()[0] ?? "",
+    listens_on: publicUrls({ ...configuration, public_urls: [] }, port)[0] ?? "",
     operator_token_file,
     stop: async () => {
       stopCollecting();
@@ -158,12 +162,18 @@ function reasonsNotReady({ state }: ReturnType<Engine["stats"]>): readonly strin
   return state === "running" ? [] : [`the engine is ${state}`];
 }
 
-function collectRegularly(artifacts: Artifacts, every_ms: number, log: Logger): () => void {
-  const collect = () =>
+/** What nobody refers to any more, or nobody came back for. */
+function collectRegularly(relay: Relay, every_ms: number, log: Logger): () => void {
+  const { artifacts, configuration } = relay;
+  const collect = () => {
     artifacts.collect().then(
       (dropped) => dropped > 0 && log.info({ dropped }, "artifacts that nobody refers to were dropped"),
       (error: unknown) => log.warn({ err: error }, "artifacts could not be collected"),
     );
+    dropOldPlans(relay, configuration.namespace).catch((error: unknown) =>
+      log.warn({ err: error }, "old redrive plans could not be dropped"),
+    );
+  };
   const timer = setInterval(collect, every_ms);
   timer.unref();
   return () => clearInterval(timer);

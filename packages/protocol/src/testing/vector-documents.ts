@@ -3,6 +3,7 @@ import type { DocumentOf, DocumentTyp } from "../documents.ts";
 import { fromBase64url, toUtf8 } from "../encoding.ts";
 import { payloadDigest } from "../payload.ts";
 import { documentDigest } from "../signing.ts";
+import { manifestDigest, researchManifest } from "./manifest-vectors.ts";
 import { testCrypto } from "./test-crypto.ts";
 
 const relay = "https://relay.example";
@@ -64,7 +65,7 @@ const registration: DocumentOf<"registration"> = {
     },
   ],
 };
-const manifest = documentDigest(testCrypto, "registration", toUtf8(JSON.stringify(registration)));
+const manifest = manifestDigest(researchManifest);
 const lease = { id, handoff: handoffDigest, fence: 2, worker: "research-1.a", manifest };
 
 export const vectorDocuments: { [Typ in DocumentTyp]: DocumentOf<Typ> } = {

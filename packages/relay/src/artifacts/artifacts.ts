@@ -11,6 +11,7 @@ import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { isParty } from "../operations/parties.ts";
 import { Problem } from "../problem.ts";
+import { Tally } from "../tally.ts";
 import { ArtifactFiles } from "./files.ts";
 
 const kind = "artifact";
@@ -39,7 +40,7 @@ export class Artifacts {
   readonly #options: ArtifactsOptions;
   readonly #files: ArtifactFiles;
   readonly #referred = new Map<string, Time>();
-  #uploads = 0;
+  readonly #uploads = new Tally();
 
   private constructor(options: ArtifactsOptions) {
     this.#options = options;
@@ -59,15 +60,22 @@ export class Artifacts {
     length: number | null,
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<{ readonly size: number; readonly created: boolean }> {
-    if (this.#uploads >= limits.uploads_in_flight) {
-      throw new Problem(429, "too_many_uploads", "Too many artifacts are coming in; try again in a moment.", {}, 1);
-    }
-    this.#uploads += 1;
+    const finished = this.#begin(caller.name);
     try {
       return await this.#receive(caller, sha256, media_type, length, bytes);
     } finally {
-      this.#uploads -= 1;
+      finished();
     }
+  }
+
+  /** One caller never takes the places of all. */
+  #begin(caller: string): () => void {
+    const own = this.#uploads.of(caller);
+    if (own < limits.uploads_per_caller && this.#uploads.total < limits.uploads_in_flight) {
+      return this.#uploads.add(caller);
+    }
+    const whose = own >= limits.uploads_per_caller ? `You have ${own} uploads open` : "Many artifacts are coming in";
+    throw new Problem(429, "too_many_uploads", `${whose}; try again in a moment.`, {}, 1);
   }
 
   async #receive(
@@ -101,7 +109,10 @@ export class Artifacts {
     throw new Problem(507, "out_of_space", "The relay's disk is nearly full; no artifacts are taken.", {}, 30);
   }
 
-  /** Another may put up the same bytes at the same time: then both are its uploaders. */
+  /**
+   * Another may put up the same bytes at the same time: then both are its uploaders. The answer tells whether this
+   * caller had put them up before, never whether somebody else had.
+   */
   async #record(caller: Caller, sha256: string, facts: Pick<StoredArtifact, "size" | "media_type">): Promise<boolean> {
     const { namespace, engine } = this.#options;
     for (let tries = 0; tries < 10; tries++) {
@@ -109,7 +120,7 @@ export class Artifacts {
       const uploaders = [...new Set([...(stored?.uploaders ?? []), caller.name])];
       const value: StoredArtifact = { ...(stored ?? facts), uploaders, put_at: engine.now() };
       if (await engine.putRecords([{ namespace, kind, key: sha256, expected_version: version, value }])) {
-        return stored === null;
+        return !(stored?.uploaders.includes(caller.name) ?? false);
       }
     }
     throw new Problem(429, "busy", `Artifact ${sha256} keeps changing; try again.`, {}, 1);

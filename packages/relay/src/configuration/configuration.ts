@@ -18,6 +18,8 @@ export interface Configuration {
   readonly admission: Admission;
   /** Empty: the relay makes one and keeps it in the data directory (`operatorTokens`). */
   readonly operator_tokens: readonly string[];
+  /** The file that one of them was read from; null: none was. */
+  readonly operator_token_file: string | null;
   readonly operator_keys: readonly string[];
   readonly log_level: LogLevel;
   readonly retention: {

@@ -91,6 +91,7 @@ function configure(settings: Chosen, warnings: readonly string[]): Configuration
     loopback,
     admission: admission(development, [...listed, ...operator_keys.map((thumbprint) => ({ thumbprint, name: null }))]),
     operator_tokens,
+    operator_token_file: settings.path("operator_token_file"),
     operator_keys,
     log_level: settings.text("log_level") as LogLevel,
     retention: {

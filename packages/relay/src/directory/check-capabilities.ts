@@ -1,12 +1,17 @@
 /** What an agent says it offers, before it is believed: counts, sizes, and every schema made safe. */
 
+import { setImmediate } from "node:timers/promises";
 import { type Capability, isName } from "@handfast/protocol";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { canonicalJson, isDeeperThan } from "../schemas/canonical-json.ts";
 import type { Schemas } from "../schemas/schemas.ts";
 
-export function checkCapabilities(capabilities: readonly Capability[], schemas: Schemas, limits: RelayLimits): void {
+export async function checkCapabilities(
+  capabilities: readonly Capability[],
+  schemas: Schemas,
+  limits: RelayLimits,
+): Promise<void> {
   if (capabilities.length > limits.capabilities_per_agent) {
     throw tooLarge(`${capabilities.length} capabilities`, `${limits.capabilities_per_agent}`);
   }
@@ -14,13 +19,22 @@ export function checkCapabilities(capabilities: readonly Capability[], schemas: 
   const bytes = Buffer.byteLength(canonicalJson(capabilities));
   if (bytes > limits.manifest_bytes) throw tooLarge(`${bytes} bytes`, `${limits.manifest_bytes} bytes`);
   const names = new Set<string>();
+  let nodes = 0;
+  const compile = async (schema: unknown, path: string) => {
+    if (schema === undefined) return;
+    nodes += schemas.compile(schema, path).nodes;
+    const most = limits.manifest_schema_nodes;
+    if (nodes > most) throw tooLarge(`schemas of more than ${most} parts`, `${most} parts`);
+    // Compiling many takes a second or more: others are served in between.
+    await setImmediate();
+  };
   for (const [index, { name, input_schema, output_schema }] of capabilities.entries()) {
     const path = `/capabilities/${index}`;
     if (!isName(name)) throw malformed(`${path}/name`, "must be a name: letters, digits, dots, dashes, underscores");
     if (names.has(name)) throw malformed(`${path}/name`, `lists ${name} a second time; merge the two`);
     names.add(name);
-    if (input_schema !== undefined) schemas.compile(input_schema, `${path}/input_schema`);
-    if (output_schema !== undefined) schemas.compile(output_schema, `${path}/output_schema`);
+    await compile(input_schema, `${path}/input_schema`);
+    await compile(output_schema, `${path}/output_schema`);
   }
 }
 

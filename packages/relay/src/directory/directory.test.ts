@@ -63,6 +63,18 @@ describe("directory: where a handoff can go", () => {
     expect(fit({ capability: "research" }, { query: "x" })).toEqual({ kind: "fits", except: [] });
   });
 
+  it("many costly schemas under one capability take little from one that is cheap", async () => {
+    directory = await open({ schema_check_steps: 1_000_000 });
+    const costly = (n: number) => ({
+      properties: { list: { items: { anyOf: [...Array(20).fill({ const: n }), {}] } } },
+    });
+    for (let n = 2; n < 8; n++) await add(`costly${n}`, [{ name: "research", input_schema: costly(n) }]);
+    await add("cheap", [research]);
+    const fitted = fit({ capability: "research" }, { query: "x", list: Array(10_000).fill(1) });
+    expect(fitted).toMatchObject({ kind: "fits", except: expect.not.arrayContaining(["cheap"]) });
+    expect(fitted.kind === "fits" && fitted.except.length).toBe(6);
+  });
+
   it("knows nothing of another namespace", async () => {
     await add("a", [anything]);
     const other = { namespace: "other", to: "a", capability: null };
@@ -133,7 +145,8 @@ describe("directory: manifests", () => {
     const leased = (await add("a", [{ name: "sum", output_schema: { type: "integer" } }])).manifest?.digest ?? null;
     await directory.setCapabilities("a", [{ name: "sum", output_schema: { type: "string" } }], false);
     const handoff = sampleHandoff({ capability: "sum", lease: { agent: "a", manifest: leased } });
-    const check = (value: unknown, expects?: unknown) => directory.checkOutput(handoff, "a", expects, json(value));
+    const check = (value: unknown, expected?: Record<string, unknown>) =>
+      directory.checkOutput(handoff, "a", expected, json(value));
     expect(check(5)).toBeNull();
     expect(check("5")).toEqual({ reason: "output_unfit", message: "the whole value: must be integer" });
     expect(check(5, { maximum: 4 })?.message).toBe("the whole value: must be <= 4");
@@ -162,6 +175,15 @@ describe("directory: manifests", () => {
     });
     expect(records.puts).toBe(puts);
     expect(directory.offers("a")).toEqual(["research"]);
+  });
+
+  it("refuses a manifest whose schemas would take long to compile", async () => {
+    directory = await open({ manifest_schema_nodes: 10 });
+    const input_schema = { properties: { a: true, b: true, c: true } };
+    const many = [1, 2, 3].map((n) => ({ name: `c${n}`, input_schema: { ...input_schema, title: `${n}` } }));
+    await add("a", many.slice(1));
+    await expect(add("a", many)).rejects.toMatchObject({ code: 413, reason: "manifest_too_large" });
+    expect(directory.offers("a")).toEqual(["c2", "c3"]);
   });
 
   it("refuses more manifests than its memory is meant for", async () => {

@@ -8,6 +8,7 @@ import type { Offer } from "@handfast/engine";
 import type { Capability } from "@handfast/protocol";
 import { type RelayLimits, limits as relayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { Meter } from "../schemas/meter.ts";
 import type { Content, ParsedContent, Schemas, Unfit } from "../schemas/schemas.ts";
 import type { AgentRecord, AgentView, ManifestRef } from "./agent.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
@@ -92,7 +93,7 @@ export class Directory {
       const current = this.records.get(name);
       const { agent, offers, also } = decide(current);
       if (current === undefined) this.checkRoom();
-      if (offers !== null) checkCapabilities(offers.capabilities, this.options.schemas, this.limits);
+      if (offers !== null) await checkCapabilities(offers.capabilities, this.options.schemas, this.limits);
       const known = current?.manifest ?? null;
       const manifest = offers === null ? null : this.manifests.next(name, offers, known, this.options.now());
       const ref = manifest === null ? known : manifest.ref;
@@ -109,9 +110,16 @@ export class Directory {
     });
   }
 
-  setCapabilities(name: string, capabilities: readonly Capability[], signed: boolean): Promise<ManifestRef> {
+  /** `check` throws where the agent as it is then may not be changed. */
+  setCapabilities(
+    name: string,
+    capabilities: readonly Capability[],
+    signed: boolean,
+    check: (current: AgentRecord) => void = () => {},
+  ): Promise<ManifestRef> {
     const changed = this.change(name, (current) => {
       if (current === undefined) throw unknownAgent(name);
+      check(current);
       return { agent: current, offers: { capabilities, signed }, also: [] };
     });
     return changed.then(({ manifest }) => {
@@ -199,8 +207,13 @@ export class Directory {
     return capability === null ? 0 : this.offerings.count(capability, out);
   }
 
-  /** By the manifest in force when the lease was given, and by what the sender expects (undefined or null: nothing). */
-  checkOutput(handoff: Handoff, name: string, expects: unknown, payload: Content): HandoffError | null {
+  /** By the manifest in force when the lease was given, and by the schema that the sender expects. */
+  checkOutput(
+    handoff: Handoff,
+    name: string,
+    expected: Capability["output_schema"],
+    payload: Content,
+  ): HandoffError | null {
     const { capability: wanted } = handoff.accepted;
     const agent = this.records.get(name);
     const leased = liveLease(handoff)?.manifest ?? null;
@@ -208,7 +221,7 @@ export class Directory {
     const capabilities = old?.agent_id === name ? old.capabilities : agent && this.capabilitiesOf(agent);
     const offered = capabilities?.find((capability) => capability.name === wanted);
     const fault = this.fault(offered?.output_schema, payload, "output_unfit");
-    return fault ?? this.fault(expects ?? undefined, payload, "output_unfit");
+    return fault ?? this.fault(expected, payload, "output_unfit");
   }
 
   private fitAgent(name: string | null, capability: string | null, payload: Content): TargetFit {
@@ -227,10 +240,16 @@ export class Directory {
     let fits = false;
     const except: string[] = [];
     let parsed: ParsedContent | undefined;
+    // All together cost at most as much as two checks. Each may take half of what is left: whoever registers costly
+    // schemas under a capability of others takes little from those whose schemas are cheap.
+    let steps = 2 * this.limits.schema_check_steps;
     const check = (schema: unknown) => {
       if (schema === undefined) return null;
       parsed ??= this.options.schemas.parse(payload);
-      return this.faultParsed(schema, parsed, "input_unfit");
+      const meter = new Meter(steps / 2);
+      const fault = this.faultParsed(schema, parsed, "input_unfit", meter);
+      steps -= Math.min(meter.spent, steps / 2);
+      return fault;
     };
     for (const [index, { input_schema, agents }] of this.offerings.of(capability).entries()) {
       const fault = index >= schemas_checked_per_submit ? unchecked : check(input_schema);
@@ -248,9 +267,9 @@ export class Directory {
     return schema === undefined ? null : this.faultParsed(schema, this.options.schemas.parse(content), reason);
   }
 
-  private faultParsed(schema: unknown, parsed: ParsedContent, reason: Unfit): HandoffError | null {
+  private faultParsed(schema: unknown, parsed: ParsedContent, reason: Unfit, meter?: Meter): HandoffError | null {
     try {
-      return this.options.schemas.compile(schema).checkParsed(parsed, reason);
+      return this.options.schemas.compile(schema).checkParsed(parsed, reason, meter);
     } catch (error) {
       // Admitted under wider limits than today's: nothing can be said to fit it.
       if (error instanceof Problem) return { reason, message: `the schema: ${error.message}` };

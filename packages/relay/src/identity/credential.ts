@@ -19,6 +19,7 @@ export interface Credential {
 }
 
 export interface CredentialOptions {
+  readonly namespace: string;
   readonly directory: Directory;
   readonly audience: Audience;
   readonly now: () => Time;
@@ -29,14 +30,11 @@ export interface CredentialOptions {
 const algorithms = ["EdDSA", "Ed25519"];
 
 export async function verifyCredential(token: string, options: CredentialOptions): Promise<Credential> {
-  const [header, claims] = token.split(".").slice(0, 2).map(readPart);
-  if (
-    header === undefined ||
-    header === null ||
-    claims === undefined ||
-    claims === null ||
-    token.split(".").length !== 3
-  ) {
+  const parts = token.split(".");
+  const [header, claims] = parts.slice(0, 2).map(readPart);
+  // The library would take padding and stray characters: one spelling only, or a cache could be filled with others.
+  const is_spelled = parts.length === 3 && fromBase64url(parts[2] ?? "") !== null;
+  if (header === undefined || header === null || claims === undefined || claims === null || !is_spelled) {
     throw refused("credential_malformed", "The credential is neither a JWT nor a token that begins with hft_.");
   }
   const key = signingKey(header, options);
@@ -88,12 +86,20 @@ function signingKey(header: Readonly<Record<string, unknown>>, { directory, now 
 
 /** When the credential runs out. */
 function checkClaims(claims: Readonly<Record<string, unknown>>, agent: string, options: CredentialOptions): Time {
-  const { iss, aud, iat, exp, nbf } = claims as { [Name in "iss" | "aud" | "iat" | "exp" | "nbf"]?: unknown };
+  const { iss, aud, iat, exp, nbf, ns } = claims as {
+    [Name in "iss" | "aud" | "iat" | "exp" | "nbf" | "ns"]?: unknown;
+  };
   const { audience, limits } = options;
   const skew = limits.clock_skew_seconds;
   const now = options.now() / 1_000;
   if (iss !== agent) {
     throw refused("wrong_issuer", `The credential says iss ${printable(iss)}, but its key is the key of ${agent}.`);
+  }
+  if (ns !== undefined && ns !== options.namespace) {
+    throw refused(
+      "wrong_namespace",
+      `The credential is for the namespace ${printable(ns)}, this is ${options.namespace}.`,
+    );
   }
   // One audience only: what names two relays, the one could use at the other.
   if (typeof aud !== "string" || !audience.includes(aud)) {

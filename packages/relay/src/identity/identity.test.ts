@@ -79,6 +79,7 @@ describe("credentials", () => {
     ["not yet valid", { nbf: 1_800_000_100 }, "credential_from_the_future"],
     ["in another's name", { iss: "bob" }, "wrong_issuer"],
     ["in nobody's name", { iss: undefined }, "wrong_issuer"],
+    ["for another namespace", { ns: "elsewhere" }, "wrong_namespace"],
   ])("with %s are refused", async (_, claims, reason) => {
     await expect(call(await alice.credential(relay_url, house.clock.now, claims))).rejects.toMatchObject(
       refusal(reason),
@@ -89,6 +90,12 @@ describe("credentials", () => {
     const [, payload] = (await alice.credential(relay_url, house.clock.now)).split(".");
     const header = base64url.encode(JSON.stringify({ alg: "none", kid: alice.key }));
     await expect(call(`${header}.${payload}.`)).rejects.toMatchObject(refusal("wrong_algorithm"));
+  });
+
+  it("with a signature in another spelling are refused", async () => {
+    const token = await alice.credential(relay_url, house.clock.now);
+    await expect(call(`${token}==`)).rejects.toMatchObject(refusal("credential_malformed"));
+    await expect(call(`${token} `)).rejects.toMatchObject({ code: 401 });
   });
 
   it("with HS256 keyed by the public key are refused", async () => {

@@ -212,13 +212,6 @@ describe("tokens", () => {
     await expect(async () => house.registration.listTokens(self(bob), "alice")).rejects.toMatchObject({ code: 403 });
   });
 
-  it("of strangers end when the name gets its first key", async () => {
-    const { token } = await house.registration.createToken(null, "alice");
-    await house.register(alice);
-    const authorization = `Bearer ${token}`;
-    await expect(house.identity.authenticate({ authorization })).rejects.toMatchObject({ reason: "unknown_token" });
-  });
-
   it("stay when their own holder brings the key", async () => {
     const { token } = await house.registration.createToken(null, "alice");
     await house.register(alice, {}, `Bearer ${token}`);
@@ -239,14 +232,14 @@ describe("tokens", () => {
     house = await openHouse({ limits: { tokens_per_agent: 1 } });
     await house.registration.createToken(null, "curl-1", { life_ms: 1_000 });
     house.clock.now += 1_000;
-    const { id } = await house.registration.createToken(null, "curl-1");
+    const { id } = await house.registration.createToken(operator, "curl-1");
     expect(house.registration.listTokens(operator, "curl-1").map((token) => token.id)).toEqual([id]);
     expect(await house.records.load("token")).toHaveLength(1);
   });
 
   it("are limited in number, label and life", async () => {
     house = await openHouse({ limits: { tokens_per_agent: 2 } });
-    const make = (options = {}) => house.registration.createToken(null, "curl-1", options);
+    const make = (options = {}) => house.registration.createToken(operator, "curl-1", options);
     await expect(make({ label: "x".repeat(101) })).rejects.toMatchObject({ code: 400 });
     for (const life_ms of [0, -1, 1.5, Number.NaN, 1e15])
       await expect(make({ life_ms })).rejects.toMatchObject({ code: 400 });
@@ -260,20 +253,96 @@ describe("tokens", () => {
   });
 });
 
+describe("names without a key, in development mode: attacks", () => {
+  const refusal = { code: 403, reason: "name_taken" };
+  let token: string;
+  let owner: Caller;
+
+  beforeEach(async () => {
+    ({ token } = await house.registration.createToken(null, "alice", { capabilities: [{ name: "sum" }] }));
+    owner = await house.identity.authenticate({ authorization: `Bearer ${token}` });
+  });
+  const stillWorks = () => house.identity.authenticate({ authorization: `Bearer ${token}` });
+
+  it("a stranger asks for a second token of the name", async () => {
+    const error = await house.registration.createToken(null, "alice").catch((e) => e);
+    expect(error).toMatchObject(refusal);
+    expect(error.message).toMatch(/token that you were given, or choose another name, .* file operator-token/);
+    expect(house.registration.listTokens(operator, "alice")).toHaveLength(1);
+  });
+
+  it("another agent asks for a token of the name", async () => {
+    const bob = await house.registration.createToken(null, "bob");
+    const caller = await house.identity.authenticate({ authorization: `Bearer ${bob.token}` });
+    await expect(house.registration.createToken(caller, "alice")).rejects.toMatchObject(refusal);
+    await expect(house.register(alice, {}, `Bearer ${bob.token}`)).rejects.toMatchObject(refusal);
+  });
+
+  it("a stranger changes what the name offers by asking for a token", async () => {
+    await expect(house.registration.createToken(null, "alice", { capabilities: [] })).rejects.toMatchObject(refusal);
+    expect(house.directory.offers("alice")).toEqual(["sum"]);
+  });
+
+  it("a stranger registers a key for the name", async () => {
+    await expect(house.register(alice)).rejects.toMatchObject(refusal);
+    expect(house.directory.agent("alice")?.identity).toBeNull();
+    expect(await stillWorks()).toMatchObject({ name: "alice" });
+  });
+
+  it("two strangers ask for the same new name in one moment: one gets it", async () => {
+    const asked = [1, 2, 3].map(() => house.registration.createToken(null, "carol"));
+    const results = await Promise.allSettled(asked);
+    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  it("the name's own token, and the operator's, still get all of that", async () => {
+    await house.registration.createToken(owner, "alice", { capabilities: [{ name: "product" }] });
+    await house.registration.createToken(operator, "alice");
+    expect(house.directory.offers("alice")).toEqual(["product"]);
+    expect(await house.register(alice, {}, `Bearer ${token}`)).toMatchObject({ identity: alice.key, created: false });
+    expect(await stillWorks()).toMatchObject({ name: "alice" });
+  });
+});
+
+describe("what an agent offers: attacks", () => {
+  it("a token replaces the manifest that the agent's key signed", async () => {
+    await house.register(alice, { capabilities: [{ name: "sum" }] });
+    const { token } = await house.registration.createToken(self(alice), "alice");
+    const caller = await house.identity.authenticate({ authorization: `Bearer ${token}` });
+    const set = (who: Caller) => house.registration.setCapabilities(who, "alice", []);
+    await expect(set(caller)).rejects.toMatchObject({ code: 403, reason: "not_yours" });
+    await expect(set(self(testAgent("bob")))).rejects.toMatchObject({ code: 403, reason: "not_yours" });
+    expect(house.directory.agent("alice")).toMatchObject({
+      manifest: { signed: true },
+      capabilities: [{ name: "sum" }],
+    });
+    await set(self(alice));
+    await set(operator);
+    expect(house.directory.offers("alice")).toEqual([]);
+  });
+
+  it("a token says what its own agent offers, as long as that has no key", async () => {
+    const { token } = await house.registration.createToken(null, "curl-1");
+    const caller = await house.identity.authenticate({ authorization: `Bearer ${token}` });
+    await house.registration.setCapabilities(caller, "curl-1", [{ name: "sum" }]);
+    expect(house.directory.offers("curl-1")).toEqual(["sum"]);
+  });
+});
+
 describe("rotation", () => {
   const next = () => testAgent("alice");
 
   async function rotate(
     from: TestAgent,
     to: TestAgent,
-    changes: { document?: object; by?: TestAgent; and?: TestAgent } = {},
+    changes: { document?: object; by?: TestAgent; and?: TestAgent; path?: string } = {},
   ) {
     const { challenge } = house.registration.challenge();
     const header = { v: 1, typ: "rotation", relay: relay_url, namespace: "default", agent_id: "alice" };
     const document = { ...header, challenge, old: from.key, key: to.jwk, ...changes.document };
     const signed = await (changes.by ?? from).sign("rotation", document);
     const { proof: new_proof } = await (changes.and ?? to).sign("rotation", document);
-    return house.registration.rotate({ ...signed, new_proof });
+    return house.registration.rotate(changes.path ?? "alice", { ...signed, new_proof });
   }
   const call = async (agent: TestAgent) =>
     house.identity.authenticate({ authorization: `Bearer ${await agent.credential(relay_url, house.clock.now)}` });
@@ -296,6 +365,12 @@ describe("rotation", () => {
     await expect(rotate(alice, fresh, { by: mallory })).rejects.toMatchObject({ code: 401, reason: "bad_signature" });
     await expect(rotate(alice, fresh, { and: mallory })).rejects.toMatchObject({ code: 401, reason: "bad_signature" });
     await expect(rotate(mallory, fresh)).rejects.toMatchObject({ code: 401, reason: "unknown_key" });
+  });
+
+  it("is refused under the path of another agent", async () => {
+    await house.register(testAgent("bob"));
+    await expect(rotate(alice, next(), { path: "bob" })).rejects.toMatchObject({ code: 400, reason: "other_agent" });
+    expect(house.directory.agent("alice")?.keys).toHaveLength(1);
   });
 
   it("is refused by a key that was replaced already: a stolen old key takes nothing over", async () => {

@@ -1,7 +1,7 @@
 /**
  * How agents come to be known: by a registration that answers a challenge and is signed by the key in it, or, for
- * those that cannot sign, by a token. A name belongs to the key that came with it first; only that key, or one it
- * handed over to, speaks for the name from then on.
+ * those that cannot sign, by a token. A name belongs to whoever came with it first, in development mode too: to its key
+ * or one that key handed over to, or, while it has none, to the holders of its tokens.
  */
 
 import type { Time } from "@handfast/core";
@@ -14,7 +14,7 @@ import {
   readDocument,
   toUtf8,
 } from "@handfast/protocol";
-import { type AgentKey, type AgentRecord, isCurrent } from "../directory/agent.ts";
+import { type AgentKey, type AgentRecord, isCurrent, type ManifestRef } from "../directory/agent.ts";
 import { type AgentChange, type Directory, unknownAgent } from "../directory/directory.ts";
 import { type RelayLimits, limits as relayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -86,10 +86,14 @@ export class Registration {
     return this.save(document.agent_id, (current) => this.registered(current, document, key, envelope, caller));
   }
 
-  /** `proof` by the old key, `new_proof` by the new one, over the same document. */
-  async rotate(envelope: Envelope & { readonly new_proof: unknown }): Promise<Registered> {
+  /** `proof` by the old key, `new_proof` by the new one, over the same document; `agent` is whom the caller means. */
+  async rotate(agent: string, envelope: Envelope & { readonly new_proof: unknown }): Promise<Registered> {
     const document = this.read("rotation", envelope);
     const { agent_id, challenge } = document;
+    if (agent_id !== agent) {
+      const message = `The rotation is of the agent ${agent_id}, not of ${agent}. Send it to /v1/agents/${agent_id}/keys.`;
+      throw new Problem(400, "other_agent", message, { fields: ["/signed/document/agent_id"] });
+    }
     const key = parseKey(document.key);
     const old = currentKey(this.options.directory, agent_id, document.old, this.options.now());
     const oldKey = this.options.identity.signatures.publicKey(old);
@@ -151,6 +155,17 @@ export class Registration {
     return { ...minted.last.view, token: minted.last.token };
   }
 
+  /** What a signed registration says, only its key may unsay: a token that leaked must not reroute the agent's work. */
+  async setCapabilities(caller: Caller, agent: string, capabilities: readonly Capability[]): Promise<ManifestRef> {
+    const act = "say what it offers";
+    if (caller.name !== agent) checkOwner(caller, agent, act);
+    return this.options.directory.setCapabilities(agent, capabilities, false, (current) => {
+      if (current.identity === null) return;
+      checkOwner(caller, agent, act);
+      checkNewestKey(caller, current);
+    });
+  }
+
   async revokeToken(caller: Caller, agent: string, id: string): Promise<void> {
     if (caller.name !== agent) checkOwner(caller, agent, "revoke its tokens");
     await this.options.directory.change(agent, (current) => {
@@ -191,10 +206,7 @@ export class Registration {
       description,
       registration: { document: envelope.document, proof: envelope.proof },
     };
-    // From its first key on the name is the key's: tokens that others may hold end, unless one of them brought the key.
-    const strangers = current !== undefined && !known && caller?.name !== agent_id && caller?.role !== "operator";
-    const also = strangers ? this.options.tokens.ending(agent_id, () => true) : [];
-    return { agent, offers: { capabilities, signed: true }, also };
+    return { agent, offers: { capabilities, signed: true }, also: [] };
   }
 
   /** Before a key is bound to a name for the first time. */
@@ -211,8 +223,9 @@ export class Registration {
       const message = `The name ${name} belongs to the key ${current.identity}, not to ${key.thumbprint}. ${next}`;
       throw new Problem(403, "name_taken", message);
     }
-    const owns = caller?.role === "operator" || (current !== undefined && caller?.name === name);
-    if (!owns) checkAdmission(this.options.admission, name, key.thumbprint);
+    if (caller?.role === "operator") return;
+    if (current === undefined) checkAdmission(this.options.admission, name, key.thumbprint);
+    else if (caller?.name !== name) throw tokenNeeded(name, "A key for it");
   }
 
   private checkKeyIsFree(key: PublicKey, name: string): void {
@@ -299,19 +312,21 @@ export class Registration {
 
   // Tokens
 
-  /** A token never makes a token: else a stolen one would outlive its revocation. */
+  /** A token never makes a token of an agent that can sign: else a stolen one would outlive its revocation. */
   private checkMayHaveToken(caller: Caller | null, name: string, current: AgentRecord | undefined): void {
     if (caller?.role === "operator") return;
-    if (current !== undefined && caller?.name === name && caller.key !== null) {
-      checkNewestKey(caller, current);
-      return;
-    }
     const { kind } = this.options.admission;
-    if (kind === "first_use" && (current === undefined || current.identity === null)) return;
-    const message =
-      current === undefined || current.identity === null
-        ? `The agent ${name} gets tokens from an operator only. Ask with the operator's token.`
-        : `The agent ${name} has a key: a token for it needs a call signed by that key, or the operator's token.`;
+    if (current === undefined) {
+      if (kind === "first_use") return;
+    } else if (current.identity !== null) {
+      if (caller?.name === name && caller.key !== null) return checkNewestKey(caller, current);
+      const message = `The agent ${name} has a key: a token for it needs a call signed by that key, or the operator's token.`;
+      throw new Problem(403, "token_not_allowed", message);
+    } else if (kind === "first_use") {
+      if (caller?.name === name) return;
+      throw tokenNeeded(name, "Another token for it");
+    }
+    const message = `The agent ${name} gets tokens from an operator only. Ask with the operator's token.`;
     throw new Problem(403, "token_not_allowed", message);
   }
 
@@ -333,6 +348,14 @@ function checkName(name: string): void {
   }
   if (reserved.has(name))
     throw new Problem(403, "name_reserved", `No agent may be called ${name}. Choose another name.`);
+}
+
+/** The name is taken by somebody who has no key, and the caller did not show one of its tokens. */
+function tokenNeeded(name: string, what: string): Problem {
+  const next =
+    "Use the token that you were given, or choose another name, " +
+    "or use the operator's token (in the relay's data directory, file operator-token).";
+  return new Problem(403, "name_taken", `The name ${name} is taken. ${what} needs one of its own tokens. ${next}`);
 }
 
 /** The agent itself, by its key, or an operator. */

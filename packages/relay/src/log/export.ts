@@ -1,6 +1,7 @@
 /**
  * The log as lines of JSON, for offline analysis. Each line carries the event's exact bytes, its position, and a cursor
- * to go on from. Pages are read as the reader takes them, so a slow reader holds nothing up.
+ * to go on from. Lines are made as the reader takes them, a few at a time, so a slow reader holds nothing up and no
+ * payload waits in memory for the others of its page.
  */
 
 import type { Body, BodyKind, EventQuery, StoredEvent } from "@handfast/engine";
@@ -22,16 +23,27 @@ export async function* exportLog(relay: Relay, query: ExportQuery): AsyncGenerat
   for (;;) {
     const page = await relay.store.events({ ...events, after_pos, limit: limits.export_page_events });
     head ??= page.head;
-    const lines: string[] = [];
-    for (const stored of page.events) {
-      if (stored.pos > head) break;
-      lines.push(await lineOf(relay, stored, payloads));
-    }
-    if (lines.length > 0) yield Buffer.from(lines.join(""));
+    const upTo = head;
+    yield* pieces(page.events.filter(({ pos }) => pos <= upTo).map((stored) => () => lineOf(relay, stored, payloads)));
     const last = page.events.at(-1)?.pos;
     if (last === undefined || last >= head || page.events.length < limits.export_page_events) return;
     after_pos = last;
   }
+}
+
+async function* pieces(lines: readonly (() => Promise<string>)[]): AsyncGenerator<Uint8Array> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  for (const line of lines) {
+    const made = Buffer.from(await line());
+    gathered.push(made);
+    bytes += made.length;
+    if (bytes < limits.export_piece_bytes) continue;
+    yield Buffer.concat(gathered);
+    gathered = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(gathered);
 }
 
 async function lineOf(relay: Relay, { pos, json }: StoredEvent, payloads: ExportQuery["payloads"]): Promise<string> {

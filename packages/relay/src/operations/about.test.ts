@@ -42,9 +42,9 @@ describe("what the relay says about itself", () => {
   it("backs its store up for an operator", async () => {
     const got = await relay.post("/v1/backup", {}, operator_token);
     expect((await stat(got.body.path)).size).toBeGreaterThan(0);
-    expect((await relay.post("/v1/backup", { path: got.body.path }, operator_token)).status).toBe(409);
-    expect((await relay.post("/v1/backup", { path: "here.db" }, operator_token)).body.fields).toEqual(["/path"]);
-    expect((await relay.post("/v1/backup", { path: join(relay.directory, "b.db") }, operator_token)).status).toBe(200);
+    const named = await relay.post("/v1/backup", { name: "b.db" }, operator_token);
+    expect(named.body.path).toBe(join(relay.directory, "backups", "b.db"));
+    expect((await relay.post("/v1/backup", { name: "b.db" }, operator_token)).status).toBe(409);
   });
 });
 

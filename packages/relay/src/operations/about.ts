@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
+import { join } from "node:path";
 import { protocolLimits } from "@handfast/protocol";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -130,7 +130,8 @@ export const backup = operation(
     path: "/v1/backup",
     tag: "relay",
     access: "operator",
-    summary: "A consistent copy of the store while it runs, on the relay's own disk. Artifacts are files beside it.",
+    summary:
+      "A consistent copy of the store while it runs, in the folder backups of its data directory. Artifacts are files beside it.",
     body: backup_request,
     replies: { 200: backup_reply },
     problems: [409],
@@ -138,16 +139,17 @@ export const backup = operation(
   async ({ relay, body }) => {
     const directory = join(relay.configuration.data_directory, "backups");
     const name = `${new Date(relay.engine.now()).toISOString().replaceAll(":", "-")}.db`;
-    const path = body.path ?? join(directory, name);
-    if (!isAbsolute(path) || resolve(path) !== path) {
-      const detail = `${JSON.stringify(path)} is not an absolute path; name one on the relay's own disk.`;
-      throw new Problem(400, "path", detail, { fields: ["/path"] });
-    }
-    if (body.path === undefined) await mkdir(directory, { recursive: true, mode: 0o700 });
+    const path = join(directory, body.name ?? name);
     if (existsSync(path)) {
-      throw new Problem(409, "exists", `${path} exists already; name a new file.`, { fields: ["/path"] });
+      throw new Problem(409, "exists", `${path} exists already; name a new file.`, { fields: ["/name"] });
     }
-    await relay.store.backup(path);
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await relay.store.backup(path);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Problem(400, "backup_failed", `The copy ${path} could not be written: ${why}`, { fields: ["/name"] });
+    }
     return json({ path });
   },
 );

@@ -3,7 +3,6 @@
 import { closed, fields } from "@handfast/protocol";
 import Type from "typebox";
 import type { AgentView } from "../directory/agent.ts";
-import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import {
@@ -52,7 +51,7 @@ export const register = operation(
       "Become known, or renew a manifest: a registration document signed by the agent's key. An operator admits.",
     body: registration,
     replies: { 200: registered, 201: registered },
-    problems: [401, 403, 409],
+    problems: [401, 403, 409, 413, 507],
   },
   async ({ relay, body, visitor }) => {
     const answer = await relay.registration.register(body.signed, visitor);
@@ -138,7 +137,7 @@ export const rotateKey = operation(
     replies: { 200: registered },
     problems: [401, 403, 404, 409],
   },
-  async ({ relay, body }) => json(await relay.registration.rotate(body.signed)),
+  async ({ relay, params, body }) => json(await relay.registration.rotate(params.name, body.signed)),
 );
 
 export const revokeKey = operation(
@@ -166,22 +165,16 @@ export const setCapabilities = operation(
     path: "/v1/agents/{name}/capabilities",
     tag: "agents",
     access: "caller",
-    summary: "Say what an agent offers, for callers that cannot sign a registration.",
+    summary:
+      "Say what an agent offers, for callers that cannot sign a registration. An agent with a key does it by that key.",
     params: nameParams,
     body: capabilities_body,
     replies: { 200: manifest_reply },
-    problems: [403, 404],
+    problems: [403, 404, 409, 413, 507],
   },
-  async ({ relay, caller, params, body }) => {
-    ownOrOperator(caller, params.name);
-    return json(await relay.directory.setCapabilities(params.name, body.capabilities, false));
-  },
+  async ({ relay, caller, params, body }) =>
+    json(await relay.registration.setCapabilities(caller, params.name, body.capabilities)),
 );
-
-function ownOrOperator(caller: Caller, name: string): void {
-  if (caller.role === "operator" || caller.name === name) return;
-  throw new Problem(403, "not_yours", `Only agent ${name} itself or an operator may do this.`);
-}
 
 export const createToken = operation(
   {
@@ -190,10 +183,11 @@ export const createToken = operation(
     path: "/v1/tokens",
     tag: "agents",
     access: "anyone",
-    summary: "A token for a caller that cannot sign. An operator makes it; in development mode anyone, for a new name.",
+    summary:
+      "A token for a caller that cannot sign. An operator makes it; in development mode anyone, for a new name, and then whoever has its token.",
     body: token_request,
     replies: { 201: token_reply },
-    problems: [401, 403, 409],
+    problems: [401, 403, 409, 413, 507],
   },
   async ({ relay, visitor, body }) => {
     const { agent, capabilities, label, life_ms } = body;

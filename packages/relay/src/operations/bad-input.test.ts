@@ -265,7 +265,7 @@ describe("addresses", () => {
   it("tells of an operation that is not there", async () => {
     const got = await relay.get("/v2/handoffs");
     expect([got.status, got.body.reason]).toEqual([404, "unknown_operation"]);
-    expect((await relay.call("PUT", "/v1/handoffs")).status).toBe(404);
+    expect((await relay.call("PUT", "/v1/handoffs")).status).toBe(405);
   });
 
   it("refuses an id in the path that is none", async () => {

@@ -24,7 +24,7 @@ export const writeChunk = operation(
     params: idParams,
     body: chunk_request,
     replies: { 200: chunk_reply },
-    problems: [404, 409, 412],
+    problems: [403, 404, 409, 412],
   },
   async ({ relay, caller, params, body }) => {
     const { handoff, agent, fence } = await holdingOf(relay, caller, params.id, body);

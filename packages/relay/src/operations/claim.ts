@@ -3,9 +3,10 @@
 import { randomUUID } from "node:crypto";
 import { type Handoff, liveLease } from "@handfast/core";
 import type { HandoffDocument } from "@handfast/protocol";
+import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { claim_reply, claim_request, type LeaseView } from "../wire/worker.ts";
-import { type JsonReply, json, operation } from "./operation.ts";
+import { type JsonReply, jsonList, operation } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 import { asJson, asText, showPayload } from "./payloads.ts";
 import { conversationOf } from "./questions.ts";
@@ -24,7 +25,7 @@ export const claim = operation(
     body: claim_request,
     waits: true,
     replies: { 200: claim_reply },
-    problems: [404],
+    problems: [403, 404],
   },
   async ({ relay, caller, body, wait_ms, signal }): Promise<JsonReply> => {
     const agent = agentOf(caller);
@@ -45,21 +46,41 @@ export const claim = operation(
       offer,
       signal,
     });
-    const giveBack = () =>
+    const giveBack = (handoffs: readonly Handoff[]) =>
       relay.engine.undelivered(
         namespace,
-        leased.map(({ accepted, fence }) => ({ id: accepted.id, fence, agent })),
+        handoffs.filter(isUnacknowledged).map(({ accepted, fence }) => ({ id: accepted.id, fence, agent })),
       );
     try {
-      const leases: LeaseView[] = [];
-      for (const handoff of leased) leases.push(...(await showLease(relay, handoff, body.proofs === true)));
-      return { ...json({ leases }), undelivered: giveBack };
+      const { shown, texts } = await fill(relay, leased, body.proofs === true);
+      await giveBack(leased.slice(shown));
+      return { ...jsonList("leases", texts), undelivered: () => giveBack(leased.slice(0, shown)) };
     } catch (error) {
-      await giveBack();
+      await giveBack(leased);
       throw error;
     }
   },
 );
+
+/** A repeated claim names leases that the worker took long ago: those are its own to give back. */
+function isUnacknowledged(handoff: Handoff): boolean {
+  return liveLease(handoff)?.acknowledged_at === null;
+}
+
+/** As many leases as one reply may carry, and how many handoffs that was; the others stay queued. */
+async function fill(relay: Relay, leased: readonly Handoff[], proofs: boolean) {
+  const texts: string[] = [];
+  let bytes = 0;
+  for (const [shown, handoff] of leased.entries()) {
+    for (const lease of await showLease(relay, handoff, proofs)) {
+      const text = JSON.stringify(lease);
+      bytes += Buffer.byteLength(text);
+      if (bytes > limits.reply_bytes && texts.length > 0) return { shown, texts };
+      texts.push(text);
+    }
+  }
+  return { shown: leased.length, texts };
+}
 
 function checkOffered(relay: Relay, agent: string, capabilities: readonly string[] | undefined): void {
   const offered = new Set(relay.directory.offers(agent));

@@ -16,11 +16,16 @@ export function handoffContent(document: HandoffDocument, payload: Uint8Array): 
     to: document.to ?? null,
     capability: document.capability ?? null,
     input: { sha256: plainSha256(payload), media_type: document.input.media_type },
-    expects: document.expects ?? null,
+    expects: orAbsent(document.expects),
     ordering_key: document.ordering_key ?? null,
     contract: document.contract ?? null,
-    limits: document.limits ?? null,
+    limits: orAbsent(document.limits),
   });
+}
+
+/** An object without members says no more than none at all. */
+function orAbsent<Value extends object>(value: Value | undefined): Value | null {
+  return value === undefined || Object.keys(value).length === 0 ? null : value;
 }
 
 export function outcomeContent(document: OutcomeDocument, payload: Uint8Array | null): string {

@@ -11,13 +11,16 @@ export function makeCursor(kind: CursorKind, place: string | number): string {
 /** Null: not a cursor of this kind. */
 export function readCursor(kind: CursorKind, cursor: string): string | null {
   const text = Buffer.from(cursor, "base64url").toString("utf8");
-  return text.startsWith(letters[kind]) ? text.slice(1) : null;
+  return text.startsWith(letters[kind]) && makeCursor(kind, text.slice(1)) === cursor ? text.slice(1) : null;
+}
+
+/** Places in lists and in the log alike are positions. */
+export function isPosition(text: string): boolean {
+  return /^(0|[1-9][0-9]{0,15})$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
 /** The position that an event cursor stands for; null: not one. */
 export function readPosition(cursor: string): number | null {
   const text = readCursor("event", cursor);
-  if (text === null || !/^(0|[1-9][0-9]{0,15})$/.test(text)) return null;
-  const position = Number(text);
-  return Number.isSafeInteger(position) ? position : null;
+  return text === null || !isPosition(text) ? null : Number(text);
 }

@@ -1,6 +1,6 @@
 /** Dead letters: look at them, give them another life, or let them go. */
 
-import { type Handoff, hasEnded } from "@handfast/core";
+import { type Handoff, hasEnded, reserved_key_prefix } from "@handfast/core";
 import type { ListQuery } from "@handfast/engine";
 import { closed, type HandoffDocument, type Limits, makeId, protocolLimits } from "@handfast/protocol";
 import Type, { type Static } from "typebox";
@@ -20,15 +20,16 @@ import { handoff_view } from "../wire/handoff.ts";
 import { dead_letter_filter } from "../wire/list.ts";
 import { type SignedBody, signed_body } from "../wire/signed.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
+import { boundedPage } from "./bounded-page.ts";
 import { makeCursor } from "./cursor.ts";
 import { showEvent } from "./events.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
-import { json, operation } from "./operation.ts";
+import { json, jsonList, operation } from "./operation.ts";
 import { actorOf, maySee, seen } from "./parties.ts";
 import { type Sealed, sealJson, sealText, showPayload } from "./payloads.ts";
 import { showQuestion } from "./questions.ts";
 import { randomBytes } from "./random.ts";
-import { idParams, listPlace, outcomeBodies } from "./read.ts";
+import { idParams, listCursor, listPlace, outcomeBodies } from "./read.ts";
 import { type Plan, planDraft, readPlan } from "./redrive-plans.ts";
 import { refused } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
@@ -47,14 +48,14 @@ export const listDeadLetters = operation(
     summary: "Dead letters of the caller, oldest first; an operator sees all.",
     query: dead_letter_filter,
     replies: { 200: dead_letter_page },
+    problems: [403],
   },
   async ({ relay, caller, query }) => {
     const { limit = limits.page_size_default, cursor } = query;
-    const page = await relay.store.list({ ...deadQuery(relay, caller, query), limit, ...listPlace(cursor) });
-    return json({
-      dead_letters: page.handoffs.map((handoff) => showHandoff(handoff)),
-      cursor: page.after === null ? null : makeCursor("list", page.after),
-    });
+    const asked = { ...deadQuery(relay, caller, query), ...listPlace(cursor) };
+    const list = (most: number) => relay.store.list({ ...asked, limit: most });
+    const { page, texts } = await boundedPage(await list(limit), list, (handoff) => showHandoff(handoff));
+    return jsonList("dead_letters", texts, { cursor: listCursor(page.after) });
   },
 );
 
@@ -138,7 +139,7 @@ export const redrive = operation(
     body: plain_redrive,
     signed: signed_body,
     replies: { 202: redrive_reply },
-    problems: [404, 406, 409, 413, 422, 507],
+    problems: [403, 404, 406, 409, 413, 422, 428, 507],
   },
   async ({ relay, caller, params, body }) => {
     const letter = await deadLetter(relay, caller, params.id);
@@ -222,7 +223,7 @@ async function attestedRedrive(relay: Relay, caller: Caller, letter: Handoff, ed
     ...(edited_limits === undefined ? {} : { limits: { ...first.limits, ...edited_limits } satisfies Limits }),
     ...(queue_if_absent === undefined ? {} : { queue_if_absent }),
     id,
-    idempotency_key: `redrive:${accepted.id}`,
+    idempotency_key: `${reserved_key_prefix}redrive:${accepted.id}`,
     correlation_id: accepted.correlation_id,
     redrive_of: accepted.id,
     ...(caller.name === accepted.from ? {} : { on_behalf_of: accepted.from }),
@@ -288,10 +289,12 @@ const redrives_at_once = 32;
 async function run(relay: Relay, caller: Caller, { plan, ids }: Plan, signal: AbortSignal) {
   const refusals: { id: string; code: number; reason: string }[] = [];
   let redriven = 0;
+  let already_redriven = 0;
   const one = async (id: string) => {
     try {
-      await redriveOne(relay, caller, await deadLetter(relay, caller, id), {});
-      redriven += 1;
+      const { repeated } = await redriveOne(relay, caller, await deadLetter(relay, caller, id), {});
+      if (repeated) already_redriven += 1;
+      else redriven += 1;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       refusals.push({ id, code: error.code, reason: error.reason });
@@ -300,7 +303,7 @@ async function run(relay: Relay, caller: Caller, { plan, ids }: Plan, signal: Ab
   for (let at = 0; at < ids.length && !signal.aborted; at += redrives_at_once) {
     await Promise.all(ids.slice(at, at + redrives_at_once).map(one));
   }
-  return { plan, count: ids.length, redriven, refused: refusals };
+  return { plan, count: ids.length, redriven, already_redriven, refused: refusals };
 }
 
 export const discard = operation(

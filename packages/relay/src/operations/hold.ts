@@ -100,7 +100,7 @@ export const heartbeat = operation(
       "Keep the lease, say how far the work is; the answer tells of an answered question, a cancellation, an end.",
     body: heartbeat_request,
     replies: { 200: heartbeat_reply },
-    problems: [403, 404, 408, 410, 412],
+    problems: [403, 404, 408, 410, 412, 413],
   },
   async ({ relay, caller, params, body }) => {
     const { agent, fence } = await holdingOf(relay, caller, params.id, body);
@@ -141,7 +141,7 @@ export const checkpoint = operation(
     summary: "Keep a state, durably, from which the next attempt can go on.",
     body: checkpoint_request,
     replies: { 200: checkpoint_reply },
-    problems: [403, 404, 408, 410, 412, 413],
+    problems: [403, 404, 408, 409, 410, 412, 413, 507],
   },
   async ({ relay, caller, params, body }) => {
     const { agent, fence } = await holdingOf(relay, caller, params.id, body);

@@ -29,6 +29,8 @@ export const log = operation(
     }
     const after_pos = cursor === undefined ? 0 : readPosition(cursor);
     if (after_pos === null) throw badCursor();
+    const { head, floor } = await relay.store.events({ namespace: caller.namespace, after_pos, limit: 1 });
+    if (after_pos > Math.max(head, floor)) throw badCursor();
     const bytes = exportLog(relay, {
       namespace: caller.namespace,
       after_pos,

@@ -65,6 +65,8 @@ export interface Call<Params, Query, Body> {
 /** What an operation may want to know of the request itself. */
 export interface RequestFacts {
   readonly idempotency_key: string | null;
+  /** W3C trace context; null where there is none or it is not one. */
+  readonly traceparent: string | null;
   readonly last_event_id: string | null;
   readonly range: string | null;
   readonly wants_stream: boolean;
@@ -90,9 +92,10 @@ type Headers = Readonly<Record<string, string>>;
 export interface JsonReply {
   readonly kind: "json";
   readonly status: number;
-  readonly value: unknown;
+  /** Its JSON. */
+  readonly text: () => string;
   readonly headers?: Headers;
-  /** The reply could not be handed over: the connection was lost. */
+  /** The reply could not be handed over: the connection was lost, or the reply could not be made. */
   readonly undelivered?: () => Promise<void>;
 }
 
@@ -116,5 +119,15 @@ export function operation<const S extends Shape>(
 }
 
 export function json(value: unknown, status = 200): JsonReply {
-  return { kind: "json", status, value };
+  return { kind: "json", status, text: () => JSON.stringify(value) };
+}
+
+/** A list of what is JSON already, in an object with whatever else there is to say. */
+export function jsonList(
+  name: string,
+  items: readonly string[],
+  besides: Readonly<Record<string, unknown>> = {},
+): JsonReply {
+  const rest = Object.entries(besides).map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`);
+  return { kind: "json", status: 200, text: () => `{${JSON.stringify(name)}:[${items.join(",")}]${rest.join("")}}` };
 }

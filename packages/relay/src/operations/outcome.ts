@@ -2,7 +2,7 @@
 
 import type { Usage } from "@handfast/core";
 import type { PublicCommand } from "@handfast/engine";
-import type { OutcomeDocument } from "@handfast/protocol";
+import type { HandoffDocument, OutcomeDocument } from "@handfast/protocol";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
 import { type SignedBody, signed_body } from "../wire/signed.ts";
@@ -35,7 +35,7 @@ const shape = {
   params: idParams,
   signed: signed_body,
   replies: { 200: outcome_reply },
-  problems: [401, 403, 404, 408, 409, 410, 412, 413],
+  problems: [401, 403, 404, 408, 409, 410, 412, 413, 507],
 } as const;
 
 export const complete = operation(
@@ -46,7 +46,7 @@ export const complete = operation(
     summary:
       "The work is done. Output that does not fit its schema is answered with the reason, and the lease is kept.",
     body: plain_complete,
-    problems: [...shape.problems, 502],
+    problems: [...shape.problems, 422],
   },
   async ({ relay, caller, params, body }) => {
     const given = await outcomeOf(relay, caller, params.id, body, "completed", (plain) => {
@@ -70,8 +70,9 @@ export const complete = operation(
 async function misfit(relay: Relay, { holding }: Given, media_type: string, bytes: Uint8Array) {
   const { accepted } = holding.handoff;
   const body = await relay.engine.body(accepted.namespace, accepted.id, "handoff", 0);
-  const expects = body === null || body.document === null ? undefined : JSON.parse(body.document).expects;
-  return relay.directory.checkOutput(holding.handoff, holding.agent, expects, { media_type, bytes });
+  const document: HandoffDocument | null = body?.document == null ? null : JSON.parse(body.document);
+  const expected = document?.expects?.output_schema;
+  return relay.directory.checkOutput(holding.handoff, holding.agent, expected, { media_type, bytes });
 }
 
 export const fail = operation(

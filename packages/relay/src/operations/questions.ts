@@ -17,10 +17,11 @@ import {
 import { type SignedBody, signed_body } from "../wire/signed.ts";
 import { ask_request, type LeaseView } from "../wire/worker.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
+import { boundedPage } from "./bounded-page.ts";
 import { answerContent } from "./content.ts";
-import { makeCursor, readCursor } from "./cursor.ts";
+import { isPosition, makeCursor, readCursor } from "./cursor.ts";
 import { accomplished, bindsAnother, holdingOf } from "./holding.ts";
-import { json, operation } from "./operation.ts";
+import { json, jsonList, operation } from "./operation.ts";
 import { actorOf, maySee } from "./parties.ts";
 import { asJson, asText, sealJson } from "./payloads.ts";
 import { badCursor, idParams } from "./read.ts";
@@ -45,11 +46,11 @@ export const ask = operation(
     params: idParams,
     body: ask_request,
     replies: { 200: question_view },
-    problems: [403, 404, 408, 409, 410, 412, 413, 429],
+    problems: [403, 404, 408, 409, 410, 412, 413, 507],
   },
   async ({ relay, caller, params, body }) => {
     const { question, schema, question_id: name, to = null, answer_ms = null, park = false } = body;
-    if (schema !== undefined) relay.schemas.compile(schema, "/schema");
+    if (schema !== undefined) relay.schemas.admit(schema, "/schema");
     const { handoff, agent, fence } = await holdingOf(relay, caller, params.id, body);
     const asked: AskedBody = { question, ...(schema === undefined ? {} : { schema }) };
     const payload = sealJson(asked).bytes;
@@ -95,23 +96,15 @@ export const listQuestions = operation(
     const limit = query.limit ?? limits.page_size_default;
     const desk = caller.role === "operator" || relay.directory.offers(name).length > 0;
     const keys = desk ? [wakeKey.log(namespace)] : [wakeKey.sender(namespace, name)];
-    const read = () => openQuestions(relay, caller, limit, query.cursor);
-    const isReady = ({ handoffs }: Awaited<ReturnType<typeof read>>) => handoffs.length > 0;
-    const { handoffs, cursor } = await readUntil(
-      relay.engine.wakeups,
-      keys,
-      wait_ms,
-      signal,
-      read,
-      isReady,
-      desk ? desk_pause_ms : 0,
-    );
-    const questions: QuestionView[] = [];
-    for (const handoff of handoffs) {
-      if (handoff.status.state === "waiting")
-        questions.push(await showQuestion(relay, handoff, handoff.status.question));
-    }
-    return json({ questions, cursor });
+    const list = (most: number) => openQuestions(relay, caller, most, query.cursor);
+    const isReady = ({ handoffs }: Awaited<ReturnType<typeof list>>) => handoffs.length > 0;
+    const pause_ms = desk ? desk_pause_ms : 0;
+    const first = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(limit), isReady, pause_ms);
+    const { page, texts } = await boundedPage(first, list, (handoff) => {
+      if (handoff.status.state !== "waiting") throw new Error(`${handoff.accepted.id} was listed and asks nothing`);
+      return showQuestion(relay, handoff, handoff.status.question);
+    });
+    return jsonList("questions", texts, { cursor: page.cursor });
   },
 );
 
@@ -137,7 +130,7 @@ async function openQuestions(relay: Relay, caller: Caller, limit: number, cursor
     const place = index === 0 && after !== "" ? { after } : {};
     const left = limit - handoffs.length;
     const page = await relay.store.list({ namespace, order: "oldest", limit: left, ...current.query, ...place });
-    handoffs.push(...page.handoffs);
+    handoffs.push(...page.handoffs.filter(({ status }) => status.state === "waiting"));
     const next = page.after === null ? parts[first + index + 1] : current;
     if (page.after !== null || (handoffs.length >= limit && next !== undefined)) {
       return { handoffs, cursor: makeCursor("list", `${next?.part ?? current.part}${page.after ?? ""}`) };
@@ -149,8 +142,9 @@ async function openQuestions(relay: Relay, caller: Caller, limit: number, cursor
 function questionPlace(cursor: string | undefined): { readonly part: string | null; readonly after: string } {
   if (cursor === undefined) return { part: null, after: "" };
   const place = readCursor("list", cursor);
-  if (place === null || place === "") throw badCursor();
-  return { part: place.charAt(0), after: place.slice(1) };
+  const after = place?.slice(1) ?? "";
+  if (place === null || place === "" || (after !== "" && !isPosition(after))) throw badCursor();
+  return { part: place.charAt(0), after };
 }
 
 const questionParams = Type.Object({ id: question_id });
@@ -190,7 +184,7 @@ export const answer = operation(
     body: plain_answer,
     signed: signed_body,
     replies: { 200: question_view },
-    problems: [403, 404, 408, 409, 410, 422],
+    problems: [403, 404, 408, 409, 410, 422, 507],
   },
   async ({ relay, caller, params, body }) => {
     const { handoff, index } = await seenQuestion(relay, caller, params.id);

@@ -1,7 +1,7 @@
 /** Looking at handoffs: one, a list, the outcomes not yet taken, a whole correlation. */
 
 import { type Handoff, hasEnded } from "@handfast/core";
-import { type Body, type ListQuery, wakeKey } from "@handfast/engine";
+import { type Body, type ListQuery, type Page, wakeKey } from "@handfast/engine";
 import { closed, fields } from "@handfast/protocol";
 import Type from "typebox";
 import type { Caller } from "../identity/caller.ts";
@@ -9,8 +9,10 @@ import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { type CorrelationNode, correlation_view, handoff_page, handoff_view } from "../wire/handoff.ts";
 import { type HandoffFilter, handoff_filter } from "../wire/list.ts";
-import { makeCursor, readCursor } from "./cursor.ts";
-import { json, operation } from "./operation.ts";
+import { boundedPage } from "./bounded-page.ts";
+import { isPosition, makeCursor, readCursor } from "./cursor.ts";
+import { jsonBytes } from "./json-bytes.ts";
+import { json, jsonList, operation } from "./operation.ts";
 import { agentOf, maySee, seen } from "./parties.ts";
 import type { Relay } from "./relay.ts";
 import { codeOf, showHandoff, type ViewBodies } from "./view.ts";
@@ -67,18 +69,31 @@ async function bodiesOf(
   return {
     outcomes: await outcomeBodies(relay, handoff),
     ...(input === true ? { input: await relay.engine.body(namespace, id, "handoff", 0) } : {}),
-    ...(proofs === true ? { receipts: await relay.store.bodies(namespace, id) } : {}),
+    ...(proofs === true ? { receipts: lightened(await relay.store.bodies(namespace, id)) } : {}),
   };
 }
 
-/** The outputs of the outcome and of late ones, by fence. */
+/** Every document and proof, and the payloads beside them as far as one reply holds them: their digests are told anyway. */
+function lightened(bodies: readonly Body[]): readonly Body[] {
+  let left_bytes: number = limits.reply_bytes;
+  return bodies.map((body) => {
+    left_bytes -= body.payload === null ? 0 : jsonBytes(body.payload);
+    return left_bytes < 0 ? { ...body, payload: null } : body;
+  });
+}
+
+/** The outputs of the outcome and of late ones, by fence: of those as many as one reply holds. */
 export async function outcomeBodies(relay: Relay, { accepted, status, late }: Handoff): Promise<Map<number, Body>> {
   const outcomes = [...(hasEnded(status) ? [status.outcome] : []), ...late.map(({ outcome }) => outcome)];
   const bodies = new Map<number, Body>();
+  let left_bytes: number = limits.reply_bytes;
   for (const { fence, output } of outcomes) {
     if (fence === null || output === null) continue;
     const body = await relay.engine.body(accepted.namespace, accepted.id, "outcome", fence);
-    if (body !== null) bodies.set(fence, body);
+    if (body === null || body.payload === null) continue;
+    left_bytes -= jsonBytes(body.payload);
+    if (left_bytes < 0) break;
+    bodies.set(fence, body);
   }
   return bodies;
 }
@@ -95,11 +110,13 @@ export const listHandoffs = operation(
     replies: { 200: handoff_page },
   },
   async ({ relay, caller, query }) => {
-    const page = await relay.store.list({ ...listQuery(query, caller), ...ownOnly(caller) });
-    return json({
-      handoffs: page.handoffs.filter((handoff) => maySee(handoff, caller)).map((handoff) => showHandoff(handoff)),
-      cursor: page.after === null ? null : makeCursor("list", page.after),
-    });
+    const asked = { ...listQuery(query, caller), ...ownOnly(caller) };
+    const list = async (limit: number) => {
+      const { handoffs, after } = await relay.store.list({ ...asked, limit });
+      return { handoffs: handoffs.filter((handoff) => maySee(handoff, caller)), after };
+    };
+    const { page, texts } = await boundedPage(await list(asked.limit), list, (handoff) => showHandoff(handoff));
+    return jsonList("handoffs", texts, { cursor: listCursor(page.after) });
   },
 );
 
@@ -127,8 +144,12 @@ function splitLabel(label: string): { key: string; value: string } {
 export function listPlace(cursor: string | undefined): Pick<ListQuery, "after"> {
   if (cursor === undefined) return {};
   const after = readCursor("list", cursor);
-  if (after === null) throw badCursor();
+  if (after === null || !isPosition(after)) throw badCursor();
   return { after };
+}
+
+export function listCursor(after: string | null): string | null {
+  return after === null ? null : makeCursor("list", after);
 }
 
 export function badCursor(): Problem {
@@ -148,27 +169,22 @@ export const listOutcomes = operation(
     query: Type.Object({ limit: handoff_filter.properties.limit, cursor: handoff_filter.properties.cursor }, closed),
     waits: true,
     replies: { 200: handoff_page },
+    problems: [403],
   },
   async ({ relay, caller, query, wait_ms, signal }) => {
     const from = agentOf(caller);
     const { namespace } = caller;
-    const limit = Math.min(query.limit ?? limits.page_size_default, limits.page_size_default);
-    const read = () =>
-      relay.store.list({ namespace, from, untaken: true, order: "oldest", limit, ...listPlace(query.cursor) });
+    const most = Math.min(query.limit ?? limits.page_size_default, limits.page_size_default);
+    const place = listPlace(query.cursor);
+    const list = (limit: number) =>
+      relay.store.list({ namespace, from, untaken: true, order: "oldest", limit, ...place });
     const keys = [wakeKey.sender(namespace, from)];
-    const page = await readUntil(
-      relay.engine.wakeups,
-      keys,
-      wait_ms,
-      signal,
-      read,
-      ({ handoffs }) => handoffs.length > 0,
+    const isReady = ({ handoffs }: { readonly handoffs: readonly Handoff[] }) => handoffs.length > 0;
+    const first = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(most), isReady);
+    const { page, texts } = await boundedPage(first, list, async (handoff) =>
+      showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }),
     );
-    const handoffs = [];
-    for (const handoff of page.handoffs) {
-      handoffs.push(showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
-    }
-    return json({ handoffs, cursor: page.after === null ? null : makeCursor("list", page.after) });
+    return jsonList("handoffs", texts, { cursor: listCursor(page.after) });
   },
 );
 
@@ -194,7 +210,7 @@ export const getCorrelation = operation(
       correlation_id: params.id,
       summary: summaryOf(handoffs),
       tree: treeOf(handoffs),
-      cursor: after === null ? null : makeCursor("list", after),
+      cursor: listCursor(after),
     });
   },
 );
@@ -207,23 +223,38 @@ export function unknownCorrelation(id: string): Problem {
   );
 }
 
-/** Of one correlation what the caller may see, oldest first, up to the limit of a tree. */
+/** Of one correlation what the caller may see, oldest first, up to the limit of a tree and of what a reply holds. */
 export async function correlationOf(
   relay: Relay,
   caller: Caller,
   correlation_id: string,
   cursor?: string,
 ): Promise<{ readonly handoffs: readonly Handoff[]; readonly after: string | null }> {
-  const { namespace } = caller;
   const handoffs: Handoff[] = [];
+  let left_bytes: number = limits.reply_bytes;
   let place = listPlace(cursor);
   for (;;) {
-    const limit = limits.page_size_most;
-    const page = await relay.store.list({ namespace, correlation_id, order: "oldest", limit, ...place });
-    handoffs.push(...page.handoffs.filter((handoff) => maySee(handoff, caller)));
-    if (page.after === null || handoffs.length >= limits.tree_handoffs) return { handoffs, after: page.after };
+    const list = (limit: number) => correlationPage(relay, caller, correlation_id, place, limit);
+    const first = await list(limits.page_size_most);
+    const { page, texts } = await boundedPage(first, list, (handoff) => showHandoff(handoff), left_bytes);
+    handoffs.push(...page.handoffs);
+    for (const text of texts) left_bytes -= Buffer.byteLength(text);
+    const isFull = left_bytes <= 0 || page !== first || handoffs.length >= limits.tree_handoffs;
+    if (page.after === null || isFull) return { handoffs, after: page.after };
     place = { after: page.after };
   }
+}
+
+export async function correlationPage(
+  relay: Relay,
+  caller: Caller,
+  correlation_id: string,
+  place: Pick<ListQuery, "after">,
+  limit: number,
+): Promise<Page> {
+  const { namespace } = caller;
+  const page = await relay.store.list({ namespace, correlation_id, order: "oldest", limit, ...place });
+  return { handoffs: page.handoffs.filter((handoff) => maySee(handoff, caller)), after: page.after };
 }
 
 function summaryOf(handoffs: readonly Handoff[]) {

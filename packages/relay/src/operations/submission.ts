@@ -1,5 +1,6 @@
 /** From a handoff's document to what the engine is asked to accept. */
 
+import { setImmediate } from "node:timers/promises";
 import type { Draft, Terms } from "@handfast/core";
 import type { Submission } from "@handfast/engine";
 import type { HandoffDocument, Limits } from "@handfast/protocol";
@@ -31,8 +32,9 @@ export async function submissionOf(
     const detail = `There is no contract ${JSON.stringify(document.contract)}: this relay knows none yet. Leave it out.`;
     throw new Problem(428, "unknown_contract", detail, { fields: ["/contract"] });
   }
+  const started = performance.now();
   if (document.expects?.output_schema !== undefined) {
-    relay.schemas.compile(document.expects.output_schema, "/expects/output_schema");
+    relay.schemas.admit(document.expects.output_schema, "/expects/output_schema");
   }
   // A signed redrive may name any artifact: only those of the dead letter are taken without a look.
   const inherited = new Set(redrive?.artifacts);
@@ -41,10 +43,13 @@ export async function submissionOf(
   const draft = draftOf(relay, act, payload, redrive);
   const { namespace, to, capability } = draft;
   const { media_type } = document.input;
+  const target = relay.directory.fit({ namespace, to, capability }, { media_type, bytes: payload });
+  // In a batch a thousand of these follow each other: others are served in between.
+  if (performance.now() - started > limits.schema_pause_after_ms) await setImmediate();
   return {
     draft,
     queue_if_absent: document.queue_if_absent ?? false,
-    target: relay.directory.fit({ namespace, to, capability }, { media_type, bytes: payload }),
+    target,
     body: { kind: "handoff", number: 0, document: act.text, proof: act.proof, payload },
   };
 }

@@ -18,7 +18,7 @@ import {
   submit_batch_documented,
 } from "../wire/submit.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
-import { json, operation } from "./operation.ts";
+import { json, operation, type RequestFacts } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 import { sealJson, sealText } from "./payloads.ts";
 import { randomBytes } from "./random.ts";
@@ -41,10 +41,10 @@ export const submit = operation(
     signed: signed_body,
     waits: true,
     replies: { 202: receipt, 200: receipt },
-    problems: [402, 404, 406, 409, 412, 413, 422, 507, 508],
+    problems: [402, 403, 404, 406, 409, 412, 413, 422, 428, 507, 508],
   },
   async ({ relay, caller, body, wait_ms, signal, request }) => {
-    const submission = await prepare(relay, caller, body, request.idempotency_key);
+    const submission = await prepare(relay, caller, body, request);
     const answer = await relay.engine.submit([submission]);
     if (!answer.ok) throw firstRefusal(answer.refusals);
     const [submitted] = answer.submitted;
@@ -73,7 +73,7 @@ export const submitBatch = operation(
     documented_body: submit_batch_documented,
     body_bytes: limits.batch_body_bytes,
     replies: { 202: receipts },
-    problems: [402, 404, 406, 409, 412, 413, 422, 507, 508],
+    problems: [402, 403, 404, 406, 409, 412, 413, 422, 428, 507, 508],
   },
   async ({ relay, caller, body, request }) => {
     if (request.idempotency_key !== null) {
@@ -83,7 +83,7 @@ export const submitBatch = operation(
     }
     const submissions: Submission[] = [];
     for (const [index, item] of body.handoffs.entries()) {
-      submissions.push(await at(index, () => prepare(relay, caller, fitItem(item), null)));
+      submissions.push(await at(index, () => prepare(relay, caller, fitItem(item), request)));
     }
     const answer = await relay.engine.submit(submissions);
     if (!answer.ok) throw firstRefusal(answer.refusals);
@@ -116,15 +116,29 @@ async function at<T>(index: number, act: () => Promise<T>): Promise<T> {
   }
 }
 
+/** What the headers of the request say about a handoff. */
+type Headers = Pick<RequestFacts, "idempotency_key" | "traceparent">;
+
 async function prepare(
   relay: Relay,
   caller: Caller,
   body: PlainSubmit | SignedBody,
-  key: string | null,
+  headers: Headers,
 ): Promise<Submission> {
   const act =
-    "signed" in body ? await signedSubmit(relay, caller, body, key) : attestedSubmit(relay, caller, body, key);
+    "signed" in body
+      ? await signedSubmit(relay, caller, body, headers.idempotency_key)
+      : attestedSubmit(relay, caller, body, headers);
+  checkLabels(act.document.labels ?? {});
   return submissionOf(relay, caller, act);
+}
+
+/** A list is filtered by `label=key:value`, split at the first colon: such a key could never be found. */
+function checkLabels(labels: Readonly<Record<string, string>>): void {
+  const key = Object.keys(labels).find((name) => name.includes(":"));
+  if (key === undefined) return;
+  const detail = `The label ${JSON.stringify(key)} has a colon in its key; only values may have one.`;
+  throw new Problem(400, "label_key", detail, { fields: ["/labels"] });
 }
 
 async function signedSubmit(
@@ -144,7 +158,12 @@ async function signedSubmit(
   return act;
 }
 
-function attestedSubmit(relay: Relay, caller: Caller, body: PlainSubmit, key: string | null): Act<"handoff"> {
+function attestedSubmit(
+  relay: Relay,
+  caller: Caller,
+  body: PlainSubmit,
+  { idempotency_key: key, traceparent }: Headers,
+): Act<"handoff"> {
   const from = agentOf(caller);
   const { input, text, id = makeId(relay.engine.now(), randomBytes(10)), ...said } = body;
   if (said.to === undefined && said.capability === undefined) {
@@ -162,6 +181,8 @@ function attestedSubmit(relay: Relay, caller: Caller, body: PlainSubmit, key: st
   const sealed = text === undefined ? sealJson(input) : sealText(text);
   const document = {
     id,
+    // The body knows better than whoever carried the request.
+    ...(traceparent === null ? {} : { traceparent }),
     ...said,
     ...(idempotency_key === null ? {} : { idempotency_key }),
     input: sealed.digest,

@@ -3,6 +3,7 @@
  * data; whoever was woken reads again.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Wakeups } from "@handfast/engine";
 
 export class Watch {
@@ -46,6 +47,11 @@ export class Watch {
   }
 }
 
+/** So long, or until the signal aborts. */
+export async function rest(pause_ms: number, signal: AbortSignal): Promise<void> {
+  if (pause_ms > 0) await sleep(pause_ms, undefined, { signal }).catch(() => {});
+}
+
 /** Reads until `isReady` or the time is over; the last thing read is the answer either way. */
 export async function readUntil<T>(
   wakeups: Pick<Wakeups, "subscribe">,
@@ -62,9 +68,10 @@ export async function readUntil<T>(
   try {
     for (;;) {
       const value = await read();
-      if (isReady(value)) return value;
-      if (!(await watch.next(until - performance.now()))) return value;
-      if (pause_ms > 0) await new Promise((resolve) => setTimeout(resolve, pause_ms));
+      const left_ms = until - performance.now();
+      // However busy it is: a wait ends when its time is over, not when nothing happens any more.
+      if (isReady(value) || left_ms <= 0 || !(await watch.next(left_ms))) return value;
+      await rest(Math.min(pause_ms, until - performance.now()), signal);
     }
   } finally {
     watch.close();

@@ -1,17 +1,18 @@
 /**
  * Walks a schema from a stranger before anything is compiled: known keywords with values of the right kind, bounded
  * size, depth and counts, references only to `#/$defs/…` and never in a circle. Also counts what the schema becomes
- * when every reference is written out, which bounds the work of any check.
+ * when every reference is written out, which bounds what one value can set off.
  */
 
 import type { RelayLimits } from "../limits.ts";
 import { canonicalJson, isDeeperThan } from "./canonical-json.ts";
 import { dialect, insteadOf, type KeywordKind, keywords, types } from "./keywords.ts";
-import { LinearPattern, PatternBudget } from "./linear-pattern.ts";
+import { LinearPattern } from "./linear-pattern.ts";
+import { MeterSlot } from "./meter.ts";
 
 export interface Inspected {
-  /** Nodes after every reference is written out. */
-  readonly expanded_nodes: number;
+  /** Schemas in it, itself included: what compiling costs. */
+  readonly nodes: number;
   readonly canonical: string;
 }
 
@@ -27,7 +28,7 @@ export class SchemaRefusal extends Error {
   }
 }
 
-export function inspectSchema(schema: unknown, limits: RelayLimits): Inspected {
+export function inspectSchema(schema: unknown, limits: RelayLimits, max_nodes: number): Inspected {
   if (isDeeperThan(schema, limits.json_depth)) {
     throw new SchemaRefusal("", null, `is nested more than ${limits.json_depth} levels deep; flatten it`);
   }
@@ -35,33 +36,35 @@ export function inspectSchema(schema: unknown, limits: RelayLimits): Inspected {
   if (Buffer.byteLength(canonical) > limits.schema_bytes) {
     throw new SchemaRefusal("", null, `is larger than ${limits.schema_bytes} bytes; describe less of the value`);
   }
-  return { expanded_nodes: new Inspector(schema, limits).inspect(), canonical };
+  return { nodes: new Inspector(schema, limits, max_nodes).inspect(), canonical };
 }
 
 class Inspector {
   private readonly root: unknown;
   private readonly limits: RelayLimits;
+  private readonly max_nodes: number;
   private readonly definitions: Readonly<Record<string, unknown>>;
   /** Expanded nodes per definition; null while it is being counted, so that a circle shows. */
   private readonly counted = new Map<string, number | null>();
   private nodes = 0;
   private patterns = 0;
 
-  constructor(root: unknown, limits: RelayLimits) {
+  constructor(root: unknown, limits: RelayLimits, max_nodes: number) {
     this.root = root;
     this.limits = limits;
+    this.max_nodes = max_nodes;
     this.definitions = isObject(root) && isObject(root["$defs"]) ? root["$defs"] : {};
   }
 
   inspect(): number {
-    const expanded = this.schema(this.root, "", 0);
+    this.schema(this.root, "", 0);
     for (const name of Object.keys(this.definitions)) this.definition(name, "/$defs");
-    return expanded;
+    return this.nodes;
   }
 
   private schema(schema: unknown, path: string, depth: number): number {
     this.nodes++;
-    if (this.nodes > this.limits.schema_nodes) refuse(path, null, `has more than ${this.limits.schema_nodes} parts`);
+    if (this.nodes > this.max_nodes) refuse(path, null, `has more than ${this.max_nodes} parts`);
     if (depth > this.limits.schema_depth) refuse(path, null, `nests more than ${this.limits.schema_depth} schemas`);
     if (typeof schema === "boolean") return 1;
     if (!isObject(schema)) refuse(path, null, "must be a JSON Schema: an object, true or false");
@@ -196,7 +199,7 @@ class Inspector {
 
 function programOf(source: string, path: string, keyword: string): number {
   try {
-    return new LinearPattern(source, new PatternBudget()).program;
+    return new LinearPattern(source, new MeterSlot()).program;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return refuse(path, keyword, `is not a pattern of RE2 syntax (no lookaround, no backreferences): ${why}`);

@@ -198,7 +198,8 @@ describe("schemas from strangers: attacks", () => {
   });
 
   it("gives up on a schema and a value whose product is too large", () => {
-    const schema = { items: { anyOf: Array.from({ length: 60 }, (_, n) => ({ const: `x${n}` })) } };
+    const strange = Array.from({ length: 60 }, (_, n) => ({ const: `x${n}` }));
+    const schema = { items: { anyOf: [...strange, { const: 1 }] } };
     const took = milliseconds(() => expect(faultOf(schema, Array(450_000).fill(1))).toMatch(/too large to be checked/));
     expect(took).toBeLessThan(hang_ms);
   });

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas from strangers, made safe: inspected, compiled once, cached by digest. Two bounds hold for each check,
- * so that no pair of schema and payload holds up the relay: expanded nodes × values, and the steps of patterns.
+ * JSON Schemas from strangers, made safe: inspected, compiled once, cached by digest. Every check runs on a meter, so
+ * that no pair of schema and payload holds up the relay.
  */
 
 import type { HandoffError } from "@handfast/core";
@@ -11,6 +11,7 @@ import { nodeCrypto } from "../proof/node-crypto.ts";
 import { type Check, compileSchema } from "./compile-schema.ts";
 import { explainFault } from "./explain-fault.ts";
 import { type Inspected, inspectSchema, SchemaRefusal } from "./inspect-schema.ts";
+import { Meter } from "./meter.ts";
 
 export type Unfit = "input_unfit" | "output_unfit";
 
@@ -22,14 +23,16 @@ export interface Content {
 
 export interface CompiledSchema {
   readonly digest: string;
+  /** What it cost to compile, in parts. */
+  readonly nodes: number;
   /** The first fault of this content; null: it fits. */
   check(content: Content, reason: Unfit): HandoffError | null;
-  /** The same for content that was parsed before. */
-  checkParsed(parsed: ParsedContent, reason: Unfit): HandoffError | null;
+  /** The same for content that was parsed before; the meter may be shared with other checks of the same call. */
+  checkParsed(parsed: ParsedContent, reason: Unfit, meter?: Meter): HandoffError | null;
 }
 
 export type ParsedContent =
-  | { readonly ok: true; readonly value: unknown; readonly values: number }
+  | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
 export class Schemas {
@@ -47,7 +50,7 @@ export class Schemas {
   compile(schema: unknown, where = ""): CompiledSchema {
     const again = isObject(schema) ? this.used(this.digests.get(schema)) : undefined;
     if (again !== undefined) return again;
-    const { expanded_nodes, canonical } = this.inspect(schema, where);
+    const { nodes, canonical } = this.inspect(schema, where, this.limits.schema_nodes);
     const digest = toHex(nodeCrypto.sha256(toUtf8(canonical)));
     if (isObject(schema)) this.digests.set(schema, digest);
     const known = this.used(digest);
@@ -55,18 +58,28 @@ export class Schemas {
     const check = this.function(schema, where);
     const made: CompiledSchema = {
       digest,
+      nodes,
       check: (content, reason) => made.checkParsed(this.parse(content), reason),
-      checkParsed: (parsed, reason) => this.fault(check, expanded_nodes, parsed, reason),
+      checkParsed: (parsed, reason, meter = new Meter(this.limits.schema_check_steps)) =>
+        this.fault(check, parsed, reason, meter),
     };
     this.remember(made);
     return made;
+  }
+
+  /**
+   * For a schema that comes with one call and is used later, if at all: refuses what `compile` would, and more, but
+   * compiles nothing. Else a batch of handoffs, each with a schema of its own, would compile for seconds.
+   */
+  admit(schema: unknown, where: string): void {
+    this.inspect(schema, where, this.limits.call_schema_nodes);
   }
 
   /** Read once, checked against many schemas. */
   parse({ media_type, bytes }: Content): ParsedContent {
     if (!isJson(media_type)) return { ok: false, message: `must be JSON, not ${media_type}` };
     const parsed = parseStrictBytes(bytes, { max_depth: this.limits.json_depth });
-    if (parsed.ok) return { ok: true, value: parsed.value, values: countValues(parsed.value) };
+    if (parsed.ok) return { ok: true, value: parsed.value };
     const { reason, path, offset } = parsed.fault;
     const place = path === "" ? `character ${offset}` : path;
     return { ok: false, message: `is not strict JSON: ${reason.replaceAll("_", " ")} at ${place}` };
@@ -80,9 +93,9 @@ export class Schemas {
     return known;
   }
 
-  private inspect(schema: unknown, where: string): Inspected {
+  private inspect(schema: unknown, where: string, max_nodes: number): Inspected {
     try {
-      return inspectSchema(schema, this.limits);
+      return inspectSchema(schema, this.limits, max_nodes);
     } catch (error) {
       if (error instanceof SchemaRefusal) throw refusedSchema(where, error);
       throw error;
@@ -92,19 +105,17 @@ export class Schemas {
   private function(schema: unknown, where: string): Check {
     if (typeof schema !== "boolean" && !isObject(schema)) throw new TypeError("An inspected schema is one of these.");
     try {
-      return compileSchema(schema, this.limits);
+      return compileSchema(schema);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw refusedSchema(where, new SchemaRefusal("", null, `cannot be compiled: ${why}`));
     }
   }
 
-  private fault(check: Check, expanded_nodes: number, parsed: ParsedContent, reason: Unfit): HandoffError | null {
+  private fault(check: Check, parsed: ParsedContent, reason: Unfit, meter: Meter): HandoffError | null {
     if (!parsed.ok) return { reason, message: `the whole value: ${parsed.message}` };
-    const tooCostly = { reason, message: "the whole value: is too large to be checked against this schema" };
-    if (expanded_nodes * parsed.values > this.limits.schema_check_steps) return tooCostly;
-    const errors = check(parsed.value);
-    if (errors === null) return tooCostly;
+    const errors = check(parsed.value, meter);
+    if (errors === null) return { reason, message: "the whole value: is too large to be checked against this schema" };
     return errors.length === 0 ? null : { reason, message: explainFault(errors, this.limits.fault_message_chars) };
   }
 
@@ -131,11 +142,4 @@ function isJson(media_type: string): boolean {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function countValues(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 1;
-  let count = 1;
-  for (const member of Object.values(value)) count += countValues(member);
-  return count;
 }

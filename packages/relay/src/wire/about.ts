@@ -18,7 +18,14 @@ export const about = Type.Object({
 });
 
 export const backup_request = Type.Object(
-  { path: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: "On the relay's own disk." })) },
+  {
+    name: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$",
+        description: "Of the new file in the folder backups of the data directory.",
+      }),
+    ),
+  },
   closed,
 );
 export const backup_reply = Type.Object({ path: Type.String() });

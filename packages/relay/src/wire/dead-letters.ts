@@ -60,6 +60,7 @@ export const redrive_plan = Type.Object({
 export const bulk_redrive_reply = Type.Object({
   plan: Type.String(),
   count: Type.Integer(),
-  redriven: Type.Integer(),
+  redriven: Type.Integer({ description: "By this run." }),
+  already_redriven: Type.Integer({ description: "By an earlier run, or one by one." }),
   refused: Type.Array(Type.Object({ id: Type.String(), code: Type.Integer(), reason: Type.String() })),
 });

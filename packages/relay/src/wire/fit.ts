@@ -42,9 +42,15 @@ function unknownFields(error: ErrorObject, what: string): Problem {
   const unknown = Object.keys((error.data as object | null) ?? {}).filter((name) => !known.has(name));
   const paths = unknown.slice(0, named_fields_max).map((name) => join(error, name));
   const names = paths.map((path) => JSON.stringify(path)).join(", ");
-  const are = paths.length === 1 ? "is not a field" : "are not fields";
-  const detail = `${names} ${are} of this ${what}; put what is your own under "ext" or "labels".`;
+  const kind = what === "body" ? "field" : "parameter";
+  const are = paths.length === 1 ? `is not a ${kind}` : `are not ${kind}s`;
+  const next = what === "body" ? 'put what is your own under "ext" or "labels"' : parametersOf(known);
+  const detail = `${names} ${are} of this ${what}; ${next}.`;
   return new Problem(400, "unknown_field", detail, { fields: paths });
+}
+
+function parametersOf(known: ReadonlySet<string>): string {
+  return known.size === 0 ? "it takes none" : `it takes ${[...known].join(", ")}`;
 }
 
 function tooMany(error: ErrorObject, what: string): Problem {

@@ -21,7 +21,12 @@ export const handoff_filter = Type.Object(
     capability: Type.Optional(fields.name),
     correlation_id: Type.Optional(fields.text_id),
     causation_id: Type.Optional(fields.id),
-    label: Type.Optional(Type.String({ pattern: "^[^:]{1,64}:.{0,256}$", description: "key:value" })),
+    label: Type.Optional(
+      Type.String({
+        pattern: "^[^:]{1,64}:[\\s\\S]{0,256}$",
+        description: "key:value; a value may have colons of its own.",
+      }),
+    ),
     code: Type.Optional(code),
     accepted_from: Type.Optional(at),
     accepted_until: Type.Optional(at),

@@ -26,6 +26,7 @@ export function sampleHandoff({ to, capability, excluded = [], lease }: Sample):
           until_ack: false,
           continued: false,
           unfit: 0,
+          unfit_content: null,
         };
   return {
     accepted: {

@@ -1,7 +1,7 @@
 /** Whatever went wrong, as a problem document (RFC 9457). */
 
 import { EngineFault } from "@handfast/engine";
-import { statusCode } from "@handfast/protocol";
+import { type StatusCode, statusCode } from "@handfast/protocol";
 import { Problem } from "../../problem.ts";
 
 export interface ProblemReply {
@@ -11,6 +11,18 @@ export interface ProblemReply {
 }
 
 export const problem_media_type = "application/problem+json";
+
+/** HTTP has a status of its own for it; our code says what it comes to. */
+export class HttpProblem extends Problem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: StatusCode, reason: string, message: string, headers = {}) {
+    super(code, reason, message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
 
 /** Ours or the caller's: anything else is a mistake of the relay, and says no more than that. */
 export function asProblem(error: unknown): Problem | null {
@@ -24,7 +36,7 @@ export const mistake = new Problem(500, "internal", "The relay made a mistake; i
 
 export function problemReply(problem: Problem): ProblemReply {
   const { code, reason, message, extra, retry_after_seconds } = problem;
-  const status = httpStatus(code);
+  const status = problem instanceof HttpProblem ? problem.status : httpStatus(code);
   const known = statusCode(code);
   const retry_after = retry_after_seconds ?? (code === 429 ? 1 : undefined);
   return {
@@ -33,11 +45,12 @@ export function problemReply(problem: Problem): ProblemReply {
       "content-type": problem_media_type,
       "cache-control": "no-store",
       ...(retry_after === undefined ? {} : { "retry-after": String(retry_after) }),
+      ...(problem instanceof HttpProblem ? problem.headers : {}),
       ...(code === 401 ? { "www-authenticate": "Bearer" } : {}),
     },
     document: {
       type: `urn:handfast:problem:${reason}`,
-      title: known.title,
+      title: problem.title ?? known.title,
       status,
       code,
       name: known.name,

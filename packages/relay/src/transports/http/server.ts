@@ -1,8 +1,7 @@
 /** HTTP: requests become calls of operations, replies become responses. No rule of Handfast is decided here. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { Readable } from "node:stream";
+import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Logger } from "pino";
@@ -13,13 +12,16 @@ import type { Relay } from "../../operations/relay.ts";
 import { operations } from "../../operations/table.ts";
 import { Problem } from "../../problem.ts";
 import { type Fit, fitter } from "../../wire/fit.ts";
-import { Connections } from "./connections.ts";
+import { type Connection, Connections } from "./connections.ts";
 import { sendEvents } from "./event-stream.ts";
 import { checkHostAndOrigin } from "./guard.ts";
+import { checkSingleHeaders, idempotencyKeyOf, traceparentOf } from "./headers.ts";
+import { fromFramework, notServed, refuseClient, refuseExpectation } from "./http-problem.ts";
 import { waitOf } from "./prefer.ts";
-import { asProblem, mistake, problem_media_type, problemReply } from "./problem-reply.ts";
+import { asProblem, mistake, problemReply } from "./problem-reply.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { readJson } from "./read-json.ts";
+import { upload } from "./upload.ts";
 
 export interface HttpServerOptions {
   readonly relay: Relay;
@@ -87,24 +89,23 @@ export class HttpServer {
       forceCloseConnections: "idle",
       requestTimeout: request_timeout_ms,
       keepAliveTimeout: 75_000,
-      routerOptions: { maxParamLength: 4_096, ignoreTrailingSlash: false },
+      // No parameter is longer than the whole head may be: their own schemas say what fits.
+      routerOptions: { maxParamLength: header_bytes, ignoreTrailingSlash: false },
       http: {
         maxHeaderSize: header_bytes,
         headersTimeout: headers_timeout_ms,
         connectionsCheckingInterval: Math.min(1_000, headers_timeout_ms),
       },
       clientErrorHandler: refuseClient,
+      frameworkErrors: (error, request, reply) => this.#fail(error, "unknown", request, reply),
       return503OnClosing: false,
     });
     app.removeAllContentTypeParsers();
     // Bodies are read by the operation's own rules, after the caller is known.
     app.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
     app.setErrorHandler((error, request, reply) => this.#fail(error, "unknown", request, reply));
-    app.setNotFoundHandler((request, reply) => {
-      const what = `${request.method} ${request.url.split("?", 1)[0]}`;
-      const detail = `There is no operation ${what}; GET /v1/openapi.json lists them.`;
-      return this.#fail(new Problem(404, "unknown_operation", detail), "unknown", request, reply);
-    });
+    app.setNotFoundHandler((request, reply) => this.#fail(notServed(request.url), "unknown", request, reply));
+    app.server.on("checkExpectation", refuseExpectation);
     for (const operation of operations) this.#serve(app, operation);
     return app;
   }
@@ -127,10 +128,11 @@ export class HttpServer {
   async #handle(served: Served, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const began = performance.now();
     const { name } = served.operation;
-    const connection = this.#connections.open(request.raw, reply.raw);
+    let connection: Connection | null = null;
     let code = 500;
     try {
-      const call = await this.#call(served, request, connection.signal, (caller) => connection.belongsTo(caller.name));
+      connection = this.#connections.open(name, request.raw, reply.raw);
+      const call = await this.#call(served, request, connection);
       const answer = await served.operation.run(call);
       code = "status" in answer ? answer.status : 200;
       return await this.#send(answer, call, reply);
@@ -138,7 +140,7 @@ export class HttpServer {
       code = asProblem(error)?.code ?? 500;
       return this.#fail(error, name, request, reply);
     } finally {
-      connection.close();
+      connection?.close();
       const took_ms = performance.now() - began;
       this.#relay.metrics.called(name, code, took_ms);
       this.#log.debug({ operation: name, code, took_ms: Math.round(took_ms) }, "call");
@@ -148,26 +150,19 @@ export class HttpServer {
   async #call(
     { operation, fitParams, fitQuery, fitPlain, fitSigned }: Served,
     request: FastifyRequest,
-    signal: AbortSignal,
-    known: (caller: Caller) => void,
+    connection: Connection,
   ): Promise<Call<unknown, unknown, unknown>> {
-    if (this.#connections.size > this.#limits.requests_in_flight) {
-      throw new Problem(
-        429,
-        "busy",
-        "The relay has as many calls in flight as it takes; try again in a moment.",
-        {},
-        1,
-      );
-    }
+    checkSingleHeaders(request.raw);
     const { headers } = request;
     const { configuration, audience } = this.#relay;
     if (configuration.development) checkHostAndOrigin(audience, headers.host, headers.origin);
     const visitor = await this.#identify(operation, request);
-    if (visitor !== null) known(visitor);
+    if (visitor !== null) connection.belongsTo(visitor.name);
     fitParams?.(request.params);
     fitQuery(request.query);
     const wait_ms = operation.waits === true ? waitOf(headers["prefer"]) : 0;
+    const facts = this.#facts(operation, request, connection.signal);
+    if (wait_ms > 0 && !facts.wants_stream) connection.waits();
     return {
       relay: this.#relay,
       caller: visitor ?? { namespace: configuration.namespace, name: "", role: "agent", key: null },
@@ -176,8 +171,8 @@ export class HttpServer {
       query: request.query,
       body: await this.#body(operation, request, fitPlain, fitSigned),
       wait_ms,
-      signal,
-      request: this.#facts(operation, request),
+      signal: connection.signal,
+      request: facts,
     };
   }
 
@@ -213,17 +208,18 @@ export class HttpServer {
     return value;
   }
 
-  #facts(operation: Operation, { raw, headers }: FastifyRequest): RequestFacts {
+  #facts(operation: Operation, { raw, headers }: FastifyRequest, signal: AbortSignal): RequestFacts {
     const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(",") : (value ?? null));
     const accepts = headers.accept ?? "";
     return {
-      idempotency_key: one(headers["idempotency-key"]),
+      idempotency_key: idempotencyKeyOf(headers["idempotency-key"]),
+      traceparent: traceparentOf(headers["traceparent"]),
       last_event_id: one(headers["last-event-id"]),
       range: one(headers.range),
       wants_stream: operation.streams === true && accepts.includes("text/event-stream"),
       content_type: headers["content-type"] ?? null,
       content_length: headers["content-length"] === undefined ? null : Number(headers["content-length"]),
-      stream: operation.streams_body === true ? paced(raw, this.#limits.body_timeout_ms) : null,
+      stream: operation.streams_body === true ? upload(raw, this.#limits, signal) : null,
     };
   }
 
@@ -248,16 +244,24 @@ export class HttpServer {
     reply: FastifyReply,
   ): Promise<FastifyReply> {
     const { raw } = reply;
-    if (answer.undelivered !== undefined) this.#giveBackIfLost(raw, answer.undelivered);
-    if (raw.destroyed) return reply;
-    reply.code(answer.status).headers({
-      "content-type": "application/json; charset=utf-8",
-      "cache-control": "no-store",
-      ...(call.wait_ms > 0 ? { "preference-applied": `wait=${Math.floor(call.wait_ms / 1_000)}` } : {}),
-      ...answer.headers,
-    });
-    // A line of its own for those who read it in a terminal.
-    return reply.send(`${JSON.stringify(answer.value)}\n`);
+    const { undelivered } = answer;
+    try {
+      // A line of its own for those who read it in a terminal.
+      const text = `${answer.text()}\n`;
+      if (undelivered !== undefined) this.#giveBackIfLost(raw, undelivered);
+      if (raw.destroyed) return reply;
+      reply.code(answer.status).headers({
+        "content-type": "application/json; charset=utf-8",
+        "cache-control": "no-store",
+        ...(call.wait_ms > 0 ? { "preference-applied": `wait=${Math.floor(call.wait_ms / 1_000)}` } : {}),
+        ...answer.headers,
+      });
+      return reply.send(text);
+    } catch (error) {
+      // The caller gets a problem instead, which is a whole reply: nothing else would tell that this one was lost.
+      await undelivered?.();
+      throw error;
+    }
   }
 
   /** What the worker never got, it cannot work on: given back at once instead of waiting for the ack clock. */
@@ -281,7 +285,7 @@ export class HttpServer {
       "x-content-type-options": "nosniff",
     });
     // A reader that went away, or a fault halfway: the connection is cut, which is how HTTP says "not whole".
-    await pipeline(Readable.from(answer.bytes), raw).catch(() => raw.destroy());
+    await pipeline(answer.bytes, raw).catch(() => raw.destroy());
     return reply;
   }
 
@@ -309,7 +313,8 @@ export class HttpServer {
     return reply;
   }
 
-  #fail(error: unknown, operation: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  #fail(thrown: unknown, operation: string, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const error = fromFramework(thrown);
     const problem = asProblem(error);
     if (problem === null) {
       this.#relay.metrics.fault("mistake");
@@ -337,40 +342,4 @@ function checkContentType({ headers }: IncomingMessage): void {
   if (type === "application/json" || type.endsWith("+json")) return;
   const detail = `The body must be application/json, not ${JSON.stringify(type)}.`;
   throw new Problem(400, "content_type", detail, { fields: ["Content-Type"] });
-}
-
-/** An upload may be long, but not silent. */
-async function* paced(raw: IncomingMessage, pause_ms: number): AsyncGenerator<Uint8Array> {
-  const late = () => raw.destroy(new Problem(408, "body_timeout", `No byte came for ${pause_ms} ms.`));
-  let timer = setTimeout(late, pause_ms);
-  try {
-    for await (const chunk of raw) {
-      clearTimeout(timer);
-      yield chunk as Uint8Array;
-      timer = setTimeout(late, pause_ms);
-    }
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    throw new Problem(400, "body_cut", "The connection was lost before the body was whole.");
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** What is not even HTTP, too long, or too slow. */
-function refuseClient(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const problem =
-    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-      ? new Problem(408, "request_timeout", "The request did not arrive in time.")
-      : error.code === "HPE_HEADER_OVERFLOW"
-        ? new Problem(413, "headers_too_large", "The headers are too large.")
-        : new Problem(400, "not_http", "This is not a request that can be understood.");
-  const { status, document } = problemReply(problem);
-  const body = JSON.stringify(document);
-  const head = [`HTTP/1.1 ${status} ${problem.reason}`, `content-type: ${problem_media_type}`, "connection: close"];
-  socket.end(`${head.join("\r\n")}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -1,0 +1,64 @@
+/** Problems of HTTP itself, before or besides any operation. None repeats the address: it may hold anything. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { operations } from "../../operations/table.ts";
+import { Problem } from "../../problem.ts";
+import { HttpProblem, problem_media_type, problemReply } from "./problem-reply.ts";
+
+const places = operations.map(({ method, path }) => ({
+  method,
+  pattern: new RegExp(`^${path.replaceAll(/[.]/g, "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+}));
+
+/** Nothing is served under this address and method. */
+export function notServed(url: string): Problem {
+  const path = url.split("?", 1)[0] ?? "";
+  const allow = [...new Set(places.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].join(", ");
+  const next = "GET /v1/openapi.json lists the operations.";
+  if (allow === "") return new Problem(404, "unknown_operation", `There is no operation under this address; ${next}`);
+  return new HttpProblem(405, 404, "unknown_method", `Under this address there is ${allow}; ${next}`, { allow });
+}
+
+/** What the framework found at fault with a request; everything else is passed on. */
+export function fromFramework(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error) || !String(error.code).startsWith("FST_ERR_")) return error;
+  switch (error.code) {
+    case "FST_ERR_BAD_URL":
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      return new Problem(400, "bad_url", "The address cannot be read; check how it is percent-encoded.");
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return new Problem(400, "content_type", "The Content-Type is not a media type; JSON is application/json.", {
+        fields: ["Content-Type"],
+      });
+    default: {
+      const status = "statusCode" in error ? Number(error.statusCode) : 500;
+      return status < 500 ? new Problem(400, "bad_request", "The request cannot be understood.") : error;
+    }
+  }
+}
+
+/** `Expect` with anything but 100-continue. */
+export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const problem = new HttpProblem(417, 400, "expectation", "Of Expect, only 100-continue is known.");
+  const { status, headers, document } = problemReply(problem);
+  response.writeHead(status, { ...headers, connection: "close" }).end(`${JSON.stringify(document)}\n`);
+}
+
+/** What is not even HTTP, too long, or too slow. */
+export function refuseClient(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const problem =
+    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+      ? new Problem(408, "request_timeout", "The request did not arrive in time.")
+      : error.code === "HPE_HEADER_OVERFLOW"
+        ? new Problem(413, "headers_too_large", "The headers are too large.")
+        : new Problem(400, "not_http", "This is not a request that can be understood.");
+  const { status, document } = problemReply(problem);
+  const body = JSON.stringify(document);
+  const head = [`HTTP/1.1 ${status} ${problem.reason}`, `content-type: ${problem_media_type}`, "connection: close"];
+  socket.end(`${head.join("\r\n")}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
