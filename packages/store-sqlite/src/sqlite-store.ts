@@ -3,7 +3,7 @@
  * `recover`, which closes everything and reads the truth from disk; closed at any time, for good.
  *
  * Commits and short reads run on the caller's thread: a thread of their own brought nothing on 2 cores and cost 15–25 %
- * at low concurrency (notes/storage.md). A transaction begins and ends within one call, so no read sees half of one.
+ * at low concurrency. A transaction begins and ends within one call, so no read sees half of one.
  */
 
 import type { Time } from "@handfast/core";
