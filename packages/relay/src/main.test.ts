@@ -24,7 +24,7 @@ describe("npm start", () => {
     const relay = start("--port", "0");
     const url = await relay.url();
     expect(relay.stdout).toContain(`relay ${url} · store ${join(directory, "data")} · DEVELOPMENT MODE`);
-    expect(relay.stdout).toContain(`next: curl -s ${url}/v1/tokens --json '{"agent":"alice"}'`);
+    expect(relay.stdout).toContain(`next: curl -s ${url}/v1/tokens --json '{"agent":"alice-'$RANDOM'"}'`);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     expect(await relay.stop("SIGTERM")).toBe(0);
     expect(relay.stderr).toContain("DEVELOPMENT MODE: whoever calls first");

@@ -56,7 +56,8 @@ function announce(configuration: Configuration, { url, listens_on, operator_toke
   const token_file = operator_token_file ?? configuration.operator_token_file;
   const token = token_file === null ? "$HANDFAST_OPERATOR_TOKEN" : `$(cat ${token_file})`;
   const authorization = development ? "" : ` -H "authorization: Bearer ${token}"`;
-  stdout.write(`next: curl -s ${url}/v1/tokens${authorization} --json '{"agent":"alice"}'\n`);
+  // A name belongs to whoever has its token, so the command to type names a new one each time.
+  stdout.write(`next: curl -s ${url}/v1/tokens${authorization} --json '{"agent":"alice-'$RANDOM'"}'\n`);
 }
 
 const listenFaults: Readonly<Record<string, string>> = {
