@@ -37,6 +37,7 @@ export class Claims {
         claim,
         since: now,
         given: [],
+        group: null,
         overdue: false,
         finish: (leases) => end(() => resolve(leases)),
         fail: (error) => end(() => reject(error)),
@@ -99,6 +100,7 @@ export class Claims {
     if (this.#workers.mustRecall(claim)) await this.#recall(claim);
     const same = await this.#stillHeld(batch, claim);
     if (same.length > 0) {
+      this.#workers.toldAgain(same);
       // What came after it in this batch may have ended some of these leases.
       return { units: [], answer: () => waiting.finish(same.filter((handoff) => holds(batch.latest(handoff), claim))) };
     }

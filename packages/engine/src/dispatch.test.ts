@@ -69,6 +69,14 @@ test("work held back for its preferred agent does not hide other work", async ()
   expect(leased.accepted.id).toBe(plain.accepted.id);
 });
 
+test("a worker that comes back finds what arrived meanwhile, though its queue was empty before", async () => {
+  const bench = await Bench.open();
+  expect(await bench.claim()).toEqual([]);
+  expect(await bench.claim()).toEqual([]);
+  const handoff = await bench.accept();
+  expect((await bench.lease()).accepted.id).toBe(handoff.accepted.id);
+});
+
 test("an old answer to a claim is remembered while its leases live, however many claims came since", async () => {
   const bench = await Bench.open({ limits: { remembered_requests: 3 } });
   await bench.accept();

@@ -2,6 +2,7 @@
 
 import { choose, queueOf, type Ready } from "@handfast/core";
 import type { Batch } from "./batch.ts";
+import type { ClaimGroup } from "./claim-groups.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Store } from "./store.ts";
 import { UnitBuilder } from "./unit.ts";
@@ -10,39 +11,21 @@ import type { WaitingClaim, Workers } from "./workers.ts";
 /** More than the free slots are read, because a preference may hold some back. */
 const spare_candidates = 16;
 const most_spare_candidates = 8_192;
-/** Queues that are remembered as empty, at the most. */
-const most_queues = 100_000;
 
 export class Dispatch {
   readonly #store: Store;
   readonly #workers: Workers;
   readonly #limits: EngineLimits;
-  /** How often something became ready in a queue, and at which count an agent last found it empty. */
-  readonly #arrivals = new Map<string, number>();
-  readonly #foundEmpty = new Map<string, number>();
-
   constructor(store: Store, workers: Workers, limits: EngineLimits) {
     this.#store = store;
     this.#workers = workers;
     this.#limits = limits;
   }
 
-  /** Something in this queue was left ready on disk. */
-  arrived(namespace: string, queue: string): void {
-    const key = `${namespace} ${queue}`;
-    if (this.#arrivals.size + this.#foundEmpty.size > most_queues) this.forget();
-    this.#arrivals.set(key, (this.#arrivals.get(key) ?? 0) + 1);
-  }
-
-  /** Every queue is looked at again. */
-  forget(): void {
-    this.#arrivals.clear();
-    this.#foundEmpty.clear();
-  }
-
   /**
    * Leases what can be leased; returns the claims that got something, and whether more could be leased than one batch
-   * may. Whatever is left waiting afterwards has nothing ready that it could be given.
+   * may. Whatever is left waiting afterwards has nothing ready that it could be given, as far as the candidates looked
+   * at reach.
    */
   async run(batch: Batch): Promise<{ readonly served: ReadonlySet<WaitingClaim>; readonly more: boolean }> {
     const served = new Set<WaitingClaim>();
@@ -52,9 +35,10 @@ export class Dispatch {
         const here = batch.readyHere(namespace);
         const { stored, isCut } = await this.#stored(batch, namespace, spare);
         if (here.length === 0 && stored.length === 0 && !isCut) break;
-        const live = this.#workers.live(namespace, batch.now);
+        const ready = [...here, ...stored];
+        const live = this.#workers.live(namespace, new Set(ready.map(({ queue }) => queue)), batch.now);
         let changes = 0;
-        for (const { id, agent, worker } of choose([...here, ...stored], live, batch.now).slice(0, left)) {
+        for (const { id, agent, worker } of choose(ready, live, batch.now).slice(0, left)) {
           const { changed, claim } = await this.#deliver(batch, namespace, id, agent, worker);
           if (claim !== undefined) served.add(claim);
           if (changed) changes += 1;
@@ -71,23 +55,16 @@ export class Dispatch {
 
   /** Ready handoffs on disk for claims with free slots, asked for only where something may have arrived. */
   async #stored(batch: Batch, namespace: string, spare: number): Promise<{ stored: readonly Ready[]; isCut: boolean }> {
-    const wanted = new Map<string, { readonly agent: string; readonly queues: readonly string[]; slots: number }>();
-    for (const { claim, given } of this.#workers.waiting) {
-      if (claim.namespace !== namespace || given.length >= claim.slots) continue;
-      const queues = [...claim.queues].filter((queue) => !this.#isEmpty(namespace, queue, claim.agent));
-      if (queues.length === 0) continue;
-      // Claims for other queues are asked for apart: much work for one must not hide the work for another.
-      const key = JSON.stringify([claim.agent, queues]);
-      const want = wanted.get(key) ?? { agent: claim.agent, queues, slots: 0 };
-      want.slots += claim.slots - given.length;
-      wanted.set(key, want);
-    }
     const found = new Map<string, Ready>();
     let isCut = false;
-    for (const { agent, queues, slots } of wanted.values()) {
-      const limit = Math.min(slots, this.#limits.deliveries_per_batch) + spare;
+    // Each group asks apart: much work for one set of queues must not hide the work for another.
+    for (const group of this.#workers.groups.due(namespace)) {
+      const slots = freeSlots(group, this.#limits.deliveries_per_batch);
+      if (slots === 0) continue;
+      const { agent, queues } = group;
+      const limit = slots + spare;
       const candidates = await this.#store.candidates({ namespace, queues, agent, limit });
-      if (candidates.length === 0) for (const queue of queues) this.#markEmpty(namespace, queue, agent);
+      if (candidates.length === 0) group.isDue = false;
       isCut ||= candidates.length >= limit;
       for (const ready of candidates) if (!batch.changedHere(namespace, ready.id)) found.set(ready.id, ready);
     }
@@ -135,13 +112,13 @@ export class Dispatch {
     waiting.given.push({ handoff: decision.next, unit });
     return { changed: true, claim: waiting };
   }
+}
 
-  #isEmpty(namespace: string, queue: string, agent: string): boolean {
-    const arrivals = this.#arrivals.get(`${namespace} ${queue}`) ?? 0;
-    return this.#foundEmpty.get(`${namespace} ${queue} ${agent}`) === arrivals;
+function freeSlots({ claims }: ClaimGroup, most: number): number {
+  let free = 0;
+  for (const { claim, given } of claims) {
+    free += claim.slots - given.length;
+    if (free >= most) return most;
   }
-
-  #markEmpty(namespace: string, queue: string, agent: string): void {
-    this.#foundEmpty.set(`${namespace} ${queue} ${agent}`, this.#arrivals.get(`${namespace} ${queue}`) ?? 0);
-  }
+  return free;
 }

@@ -304,6 +304,15 @@ test("a claim that was given up before its leases arrived gives them back, count
   expect(again).toMatchObject({ fence: 2, deliveries: 0, attempts: 0 });
 });
 
+test("leases that a repeated claim was told of are not given back when the first answer turns out lost", async () => {
+  const bench = await Bench.open();
+  await bench.accept();
+  const first = await bench.lease({ request_id: "r1" });
+  await bench.lease({ request_id: "r1" });
+  await bench.engine.undelivered("default", [{ id: first.accepted.id, fence: 1, agent: "bob" }]);
+  expect((await bench.ack(first)).refusal).toBeNull();
+});
+
 test("an agent whose manifest changed since the submit is passed over when the input no longer fits", async () => {
   const bench = await Bench.open();
   const handoff = await bench.accept();

@@ -111,7 +111,7 @@ export class Engine implements HandoffEngine {
     this.#claims = new Claims(this.#workers, store, surroundings);
     this.#dispatch = new Dispatch(store, this.#workers, this.#limits);
     this.#memory = new Memory(this.#limits, this.wakeups, {
-      onReady: (namespace, queue) => this.#dispatch.arrived(namespace, queue),
+      onReady: (namespace, queue) => this.#workers.groups.arrived(namespace, queue),
       onWake: (at) => this.#timers.notice(at),
     });
     this.#pulse = new Pulse(surroundings, () => this.now(), this.#limits);
@@ -214,8 +214,9 @@ export class Engine implements HandoffEngine {
     namespace: string,
     leases: readonly { readonly id: string; readonly fence: number; readonly agent: string }[],
   ): Promise<void> {
+    const lost = leases.filter(({ id, fence }) => !this.#workers.wasToldAgain(namespace, id, fence));
     await Promise.all(
-      leases.map(({ id, fence, agent }) => this.perform(namespace, id, { type: "release", fence, agent })),
+      lost.map(({ id, fence, agent }) => this.perform(namespace, id, { type: "release", fence, agent })),
     );
   }
 
@@ -397,7 +398,6 @@ export class Engine implements HandoffEngine {
       await this.#store.recover();
       this.#memory.forget();
       this.#workers.forget();
-      this.#dispatch.forget();
       this.#pulse.resume();
       await this.#readFigures();
       this.#state = this.#isStopping ? "stopping" : "running";

@@ -1,6 +1,7 @@
 /** Workers that ask for work, and those heard of lately: who is free, and who is worth waiting for. */
 
 import type { FreeWorker, Handoff, Time } from "@handfast/core";
+import { type ClaimGroup, ClaimGroups } from "./claim-groups.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Claim } from "./requests.ts";
 import type { UnitBuilder } from "./unit.ts";
@@ -11,6 +12,8 @@ export interface WaitingClaim {
   readonly since: Time;
   /** Leased in the batch under way; handed over when it is committed. */
   given: { readonly handoff: Handoff; readonly unit: UnitBuilder }[];
+  /** Set while it waits. */
+  group: ClaimGroup | null;
   /** Its time was over while a batch was giving it something. */
   overdue: boolean;
   finish(leases: readonly Handoff[]): void;
@@ -23,11 +26,14 @@ const answers_looked_at = 2;
 export class Workers {
   readonly #limits: EngineLimits;
   readonly #waiting = new Set<WaitingClaim>();
+  readonly #waitingIn = new Map<string, number>();
+  readonly groups = new ClaimGroups();
   readonly #byWorker = new Map<string, Set<WaitingClaim>>();
   readonly #byRequest = new Map<string, WaitingClaim>();
   readonly #seen = new Map<string, { readonly namespace: string; readonly worker: FreeWorker; at: Time }>();
   /** What each claim was answered with: repeated, it gets the same leases. */
   readonly #answered = new Map<string, readonly string[]>();
+  readonly #toldAgain = new Set<string>();
   /** Workers whose leases from before the relay's start are known. */
   readonly #recalled = new Set<string>();
 
@@ -44,11 +50,14 @@ export class Workers {
   }
 
   get namespaces(): ReadonlySet<string> {
-    return new Set([...this.#waiting].map(({ claim }) => claim.namespace));
+    return new Set(this.#waitingIn.keys());
   }
 
   add(waiting: WaitingClaim): void {
     this.#waiting.add(waiting);
+    this.groups.join(waiting);
+    const { namespace } = waiting.claim;
+    this.#waitingIn.set(namespace, (this.#waitingIn.get(namespace) ?? 0) + 1);
     this.#byRequest.set(requestKey(waiting.claim), waiting);
     const key = workerKey(waiting.claim);
     const own = this.#byWorker.get(key) ?? new Set();
@@ -56,7 +65,12 @@ export class Workers {
   }
 
   remove(waiting: WaitingClaim): void {
-    this.#waiting.delete(waiting);
+    if (!this.#waiting.delete(waiting)) return;
+    this.groups.leave(waiting);
+    const { namespace } = waiting.claim;
+    const left = (this.#waitingIn.get(namespace) ?? 1) - 1;
+    if (left > 0) this.#waitingIn.set(namespace, left);
+    else this.#waitingIn.delete(namespace);
     const request = requestKey(waiting.claim);
     if (this.#byRequest.get(request) === waiting) this.#byRequest.delete(request);
     const key = workerKey(waiting.claim);
@@ -97,21 +111,33 @@ export class Workers {
     return false;
   }
 
-  /** Those with free slots, and those that live but are busy. */
-  live(namespace: string, now: Time): readonly FreeWorker[] {
+  /** Those with free slots for one of these queues, and those that live but are busy. */
+  live(namespace: string, queues: ReadonlySet<string>, now: Time): readonly FreeWorker[] {
     const free: FreeWorker[] = [];
     const asking = new Set<string>();
-    for (const { claim, since, given } of this.#waiting) {
-      if (claim.namespace !== namespace) continue;
-      asking.add(workerKey(claim));
-      const { agent, worker, queues } = claim;
-      free.push({ agent, worker, queues, slots: claim.slots - given.length, since });
+    const groups = new Set([...queues].flatMap((queue) => [...this.groups.serving(namespace, queue)]));
+    for (const { claims } of groups) {
+      for (const { claim, since, given } of claims) {
+        asking.add(workerKey(claim));
+        const { agent, worker, queues: served } = claim;
+        free.push({ agent, worker, queues: served, slots: claim.slots - given.length, since });
+      }
     }
     for (const [key, { namespace: theirs, worker, at }] of this.#seen) {
       if (now - at > this.#limits.worker_silent_ms) this.#seen.delete(key);
-      else if (theirs === namespace && !asking.has(key)) free.push(worker);
+      else if (theirs === namespace && !asking.has(key) && serves(worker, queues)) free.push(worker);
     }
     return free;
+  }
+
+  /** These leases were told once more: a first telling that got lost is no reason to give them back. */
+  toldAgain(handoffs: readonly Handoff[]): void {
+    if (this.#toldAgain.size > this.#limits.remembered_requests) this.#toldAgain.clear();
+    for (const { accepted, fence } of handoffs) this.#toldAgain.add(leaseKey(accepted.namespace, accepted.id, fence));
+  }
+
+  wasToldAgain(namespace: string, id: string, fence: number): boolean {
+    return this.#toldAgain.has(leaseKey(namespace, id, fence));
   }
 
   /** A waiting claim of this worker that serves the queue and has a slot left. */
@@ -160,7 +186,17 @@ export class Workers {
   forget(): void {
     this.#answered.clear();
     this.#recalled.clear();
+    this.groups.forget();
   }
+}
+
+function serves({ queues }: FreeWorker, wanted: ReadonlySet<string>): boolean {
+  for (const queue of wanted) if (queues.has(queue)) return true;
+  return false;
+}
+
+function leaseKey(namespace: string, id: string, fence: number): string {
+  return `${namespace} ${id} ${fence}`;
 }
 
 function workerKey({ namespace, agent, worker }: Pick<Claim, "namespace" | "agent" | "worker">): string {

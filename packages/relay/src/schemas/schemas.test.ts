@@ -56,6 +56,7 @@ describe("schemas from strangers: checking", () => {
       then: { properties: { words: { minItems: 1 } } },
       oneOf: [{ required: ["words"] }, { required: ["pair"] }],
     };
+    expect(faultOf({ properties: { ab: {} }, patternProperties: { "^a": { type: "integer" } } }, { ab: 1 })).toBeNull();
     expect(faultOf(schema, { words: ["a", "b"], kind: "a" })).toBeNull();
     expect(faultOf(schema, { pair: [1, 2], kind: { b: 1 }, "x-a": null })).toBeNull();
     expect(faultOf(schema, { words: ["a", "B"], kind: "a" })).toMatch(/^\/words\/1: must match pattern/);

@@ -1,0 +1,86 @@
+/**
+ * Waiting claims by what they ask for: an agent and a set of queues. Work that arrives in a queue concerns only the groups
+ * that serve it, so that thousands of claims for other work cost nothing.
+ */
+
+import type { WaitingClaim } from "./workers.ts";
+
+export interface ClaimGroup {
+  readonly namespace: string;
+  readonly agent: string;
+  readonly queues: readonly string[];
+  readonly claims: Set<WaitingClaim>;
+  /** Something may be ready on disk that this group has not looked for. */
+  isDue: boolean;
+}
+
+/** Groups are kept while nobody waits in them, so that a worker that comes back knows its queues to be empty. */
+const most_groups = 10_000;
+
+export class ClaimGroups {
+  readonly #groups = new Map<string, ClaimGroup>();
+  readonly #byQueue = new Map<string, Set<ClaimGroup>>();
+
+  join(waiting: WaitingClaim): void {
+    const { namespace, agent, queues } = waiting.claim;
+    const key = JSON.stringify([namespace, agent, ...[...queues].sort()]);
+    const group = this.#groups.get(key) ?? this.#found(namespace, agent, [...queues]);
+    this.#groups.delete(key);
+    this.#groups.set(key, group);
+    group.claims.add(waiting);
+    waiting.group = group;
+    this.#trim();
+  }
+
+  leave(waiting: WaitingClaim): void {
+    waiting.group?.claims.delete(waiting);
+  }
+
+  /** Something in this queue was left ready on disk. */
+  arrived(namespace: string, queue: string): void {
+    for (const group of this.#byQueue.get(queueKey(namespace, queue)) ?? []) group.isDue = true;
+  }
+
+  /** What was known may not be true: everybody looks again. */
+  forget(): void {
+    for (const group of this.#groups.values()) group.isDue = true;
+  }
+
+  /** Groups in which somebody waits for what may be ready on disk. */
+  *due(namespace: string): Iterable<ClaimGroup> {
+    for (const group of this.#groups.values()) {
+      if (group.isDue && group.claims.size > 0 && group.namespace === namespace) yield group;
+    }
+  }
+
+  serving(namespace: string, queue: string): Iterable<ClaimGroup> {
+    return this.#byQueue.get(queueKey(namespace, queue)) ?? [];
+  }
+
+  #found(namespace: string, agent: string, queues: readonly string[]): ClaimGroup {
+    const group = { namespace, agent, queues, claims: new Set<WaitingClaim>(), isDue: true };
+    for (const queue of queues) {
+      const key = queueKey(namespace, queue);
+      this.#byQueue.set(key, (this.#byQueue.get(key) ?? new Set()).add(group));
+    }
+    return group;
+  }
+
+  #trim(): void {
+    if (this.#groups.size <= most_groups) return;
+    for (const [key, group] of this.#groups) {
+      if (group.claims.size > 0) continue;
+      this.#groups.delete(key);
+      for (const queue of group.queues) {
+        const own = this.#byQueue.get(queueKey(group.namespace, queue));
+        own?.delete(group);
+        if (own?.size === 0) this.#byQueue.delete(queueKey(group.namespace, queue));
+      }
+      return;
+    }
+  }
+}
+
+function queueKey(namespace: string, queue: string): string {
+  return `${namespace} ${queue}`;
+}
