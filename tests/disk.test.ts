@@ -31,8 +31,9 @@ function mountSmallDisk(megabytes: number): { readonly directory: string; unmoun
 test("a disk that fills up: submits get 507 early, and everything that was accepted still ends", async ({ skip }) => {
   const disk = mountSmallDisk(96);
   if (disk === null) return skip("this system allows no tmpfs to be mounted");
-  const relay = await RelayProcess.start(["--reserve", "40MB", ...generous], join(disk.directory, "data"));
+  let relay: RelayProcess | null = null;
   try {
+    relay = await RelayProcess.start(["--reserve", "40MB", ...generous], join(disk.directory, "data"));
     const sender = await Caller.named(relay.url, "sender");
     const agent = await Caller.named(relay.url, "agent", [{ name: "work" }]);
     const accepted: string[] = [];
@@ -72,7 +73,7 @@ test("a disk that fills up: submits get 507 early, and everything that was accep
     await relay.end("SIGKILL");
     await relay.start();
   } finally {
-    await relay.end("SIGKILL");
+    await relay?.end("SIGKILL");
     disk.unmount();
   }
 });

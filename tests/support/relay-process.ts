@@ -29,7 +29,12 @@ export class RelayProcess {
     directory = mkdtempSync(join(tmpdir(), "handfast-")),
   ): Promise<RelayProcess> {
     const relay = new RelayProcess(await freePort(), directory, more);
-    await relay.start();
+    try {
+      await relay.start();
+    } catch (error) {
+      await relay.end("SIGKILL");
+      throw error;
+    }
     return relay;
   }
 
