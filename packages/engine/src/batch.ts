@@ -17,6 +17,7 @@ import {
   type Time,
   wakeAt,
 } from "@handfast/core";
+import { idTime } from "@handfast/protocol";
 import type { BodyCache } from "./body-cache.ts";
 import { type HandoffCache, handoffKey } from "./cache.ts";
 import type { Enclosure } from "./requests.ts";
@@ -167,7 +168,7 @@ export class Batch {
 
   /** Whether the id belonged to a handoff that retention dropped. Only an old id can: a fresh one need not be looked up. */
   async isUsed(namespace: string, id: string): Promise<boolean> {
-    const is_fresh = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) > this.now - fresh_id_ms;
+    const is_fresh = idTime(id) > this.now - fresh_id_ms;
     return !is_fresh && (await this.#around.store.wasPurged(namespace, id));
   }
 

@@ -65,14 +65,6 @@ export class ChunkBuffers {
     return { fence: stream.fence, floor: stream.floor, offset: from, text: stream.text.slice(from - stream.floor) };
   }
 
-  forget(namespace: string, id: string): void {
-    const key = handoffKey(namespace, id);
-    const stream = this.#streams.get(key);
-    if (stream === undefined) return;
-    this.#units -= stream.text.length;
-    this.#streams.delete(key);
-  }
-
   /** A new fence begins anew: another attempt writes its own text. */
   #stream(key: string, fence: number): Stream {
     const known = this.#streams.get(key);

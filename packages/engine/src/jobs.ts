@@ -42,10 +42,6 @@ export class JobQueue {
     return this.#bytes;
   }
 
-  has(jobClass: JobClass): boolean {
-    return this.#waiting[jobClass].length > 0;
-  }
-
   /** Whether a further job of this class must be turned away: submits long before ends. */
   isFull(jobClass: JobClass): boolean {
     if (jobClass === "timer") return false;

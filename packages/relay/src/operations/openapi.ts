@@ -125,7 +125,7 @@ function problems(each: Operation) {
     ...(each.access === "anyone" ? [] : [401]),
     ...(each.access === "operator" ? [403] : []),
   ]);
-  for (const code of each.problems ?? []) codes.add(code === 502 ? 422 : code);
+  for (const code of each.problems ?? []) codes.add(code);
   return Object.fromEntries(
     [...codes]
       .sort((a, b) => a - b)
