@@ -1,10 +1,10 @@
 // Writes docs/openapi.json, spec/schemas/*.json and the table in spec/wire.md from the relay's table of operations:
 // node scripts/generate-openapi.ts
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { namedSchemas, withReferences } from "../packages/protocol/src/wire/mod.ts";
 import { openApi } from "../packages/relay/src/operations/openapi.ts";
 import type { Operation } from "../packages/relay/src/operations/operation.ts";
 import { operations } from "../packages/relay/src/operations/table.ts";
-import { namedSchemas, withReferences } from "../packages/relay/src/wire/named.ts";
 
 type Schema = NonNullable<Operation["body"]>;
 

@@ -25,3 +25,12 @@ export const protocolLimits = {
   attempts: 100,
   message_chars: 2000,
 } as const;
+
+/** Bounds that the schemas of the wire state: part of the protocol, because a client is refused beyond them. */
+export const wireLimits = {
+  batch_handoffs: 1_000,
+  claim_slots: 256,
+  page_size_most: 500,
+  chunk_bytes: 64_000,
+  token_label_chars: 100,
+} as const;

@@ -3,6 +3,8 @@
  * `@handfast/protocol` (protocolLimits), what the state machine counts in `@handfast/core` (coreLimits).
  */
 
+import { wireLimits } from "@handfast/protocol/wire";
+
 const kilobyte = 1_000;
 const megabyte = 1_000 * kilobyte;
 const gigabyte = 1_000 * megabyte;
@@ -11,6 +13,8 @@ const minute_ms = 60 * second_ms;
 const day_ms = 24 * 60 * minute_ms;
 
 export const limits = {
+  ...wireLimits,
+
   // Requests
   /** A whole request: an inline payload in base64 with its document and proof. */
   body_bytes: 1.5 * megabyte,
@@ -19,7 +23,6 @@ export const limits = {
   header_bytes: 16 * kilobyte,
   json_depth: 64,
   json_keys: 100_000,
-  batch_handoffs: 1_000,
   requests_per_second: 500,
   request_burst: 2_000,
   /** Calls without a proven identity (registration, challenges, wrong credentials), per address. */
@@ -44,7 +47,6 @@ export const limits = {
   /** How long what is in flight may take to finish when the relay stops. */
   stop_ms: 10 * second_ms,
   long_poll_ms: 60 * second_ms,
-  page_size_most: 500,
   page_size_default: 50,
 
   // Handoffs
@@ -53,7 +55,6 @@ export const limits = {
   question_bytes: 64 * kilobyte,
   labels: 16,
   open_handoffs_per_sender: 100_000,
-  claim_slots: 256,
   workers_per_agent: 1_000,
   duration_most_ms: 30 * day_ms,
   default_deadline_ms: 15 * minute_ms,
@@ -72,7 +73,6 @@ export const limits = {
   sse_progress_ms: second_ms,
   sse_streams: 5_000,
   sse_streams_per_agent: 256,
-  chunk_bytes: 64 * kilobyte,
 
   // Correlations, dead letters, the log
   tree_handoffs: 10_000,
@@ -115,7 +115,6 @@ export const limits = {
   public_keys_cached: 10_000,
   tokens_per_agent: 64,
   tokens: 100_000,
-  token_label_chars: 100,
   token_life_most_ms: 366 * day_ms,
   admitted_keys: 100_000,
   operator_token_chars_least: 20,

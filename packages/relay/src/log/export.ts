@@ -5,11 +5,11 @@
  */
 
 import type { Body, BodyKind, EventQuery, StoredEvent } from "@handfast/engine";
+import type { EventView } from "@handfast/protocol/wire";
 import { limits } from "../limits.ts";
 import { makeCursor } from "../operations/cursor.ts";
 import { showPayload } from "../operations/payloads.ts";
 import type { Relay } from "../operations/relay.ts";
-import type { EventView } from "../wire/events.ts";
 
 export interface ExportQuery extends Omit<EventQuery, "limit"> {
   readonly payloads: "digests" | "inline";

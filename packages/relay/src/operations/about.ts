@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { protocolLimits } from "@handfast/protocol";
+import { about, backup_reply, backup_request, health } from "@handfast/protocol/wire";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { about, backup_reply, backup_request, health } from "../wire/about.ts";
 import { json, operation } from "./operation.ts";
 import { version } from "./version.ts";
 

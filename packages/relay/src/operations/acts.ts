@@ -12,11 +12,11 @@ import {
   payloadDigest,
   toUtf8,
 } from "@handfast/protocol";
+import type { SignedAct } from "@handfast/protocol/wire";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
-import type { SignedAct } from "../wire/signed.ts";
 import type { Sealed } from "./payloads.ts";
 import type { Relay } from "./relay.ts";
 

@@ -1,9 +1,8 @@
 /** What a sender does with a handoff it gave: cancel it, take its outcome. */
 
 import { closed, fields } from "@handfast/protocol";
+import { handoff_view, signed_body } from "@handfast/protocol/wire";
 import Type from "typebox";
-import { handoff_view } from "../wire/handoff.ts";
-import { signed_body } from "../wire/signed.ts";
 import { attestedAct, signedAct } from "./acts.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
 import { json, operation } from "./operation.ts";

@@ -1,10 +1,6 @@
 /** Who is there: registration, keys, manifests, tokens. The rules are those of identity and directory. */
 
 import { closed, fields } from "@handfast/protocol";
-import Type from "typebox";
-import type { AgentView } from "../directory/agent.ts";
-import { limits } from "../limits.ts";
-import { Problem } from "../problem.ts";
 import {
   agent_page,
   agent_query,
@@ -19,7 +15,11 @@ import {
   token_reply,
   token_request,
   token_view,
-} from "../wire/agents.ts";
+} from "@handfast/protocol/wire";
+import Type from "typebox";
+import type { AgentView } from "../directory/agent.ts";
+import { limits } from "../limits.ts";
+import { Problem } from "../problem.ts";
 import { json, operation } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 

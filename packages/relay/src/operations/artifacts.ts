@@ -3,7 +3,7 @@
 import { fields } from "@handfast/protocol";
 import Type from "typebox";
 import { Problem } from "../problem.ts";
-import { fitter } from "../wire/fit.ts";
+import { fitter } from "../schemas/fit.ts";
 import { json, operation } from "./operation.ts";
 
 const params = Type.Object({ sha256: fields.sha256 });

@@ -2,9 +2,9 @@
 
 import { type Handoff, hasEnded } from "@handfast/core";
 import { wakeKey } from "@handfast/engine";
+import { chunk_query, chunk_reply, chunk_request, chunk_view } from "@handfast/protocol/wire";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
-import { chunk_query, chunk_reply, chunk_request, chunk_view } from "../wire/worker.ts";
 import { holdingOf } from "./holding.ts";
 import { json, operation, type StreamEvent } from "./operation.ts";
 import { seen } from "./parties.ts";

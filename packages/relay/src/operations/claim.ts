@@ -3,9 +3,9 @@
 import { randomUUID } from "node:crypto";
 import { type Handoff, liveLease } from "@handfast/core";
 import type { HandoffDocument } from "@handfast/protocol";
+import { claim_reply, claim_request, type LeaseView } from "@handfast/protocol/wire";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { claim_reply, claim_request, type LeaseView } from "../wire/worker.ts";
 import { type JsonReply, jsonList, operation } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 import { asJson, asText, showPayload } from "./payloads.ts";

@@ -3,22 +3,23 @@
 import { type Handoff, hasEnded, reserved_key_prefix } from "@handfast/core";
 import type { ListQuery } from "@handfast/engine";
 import { closed, type HandoffDocument, type Limits, makeId, protocolLimits } from "@handfast/protocol";
+import {
+  bulk_redrive,
+  bulk_redrive_reply,
+  dead_letter_filter,
+  dead_letter_page,
+  dead_letter_view,
+  handoff_view,
+  plain_redrive,
+  redrive_plan,
+  redrive_reply,
+  type SignedBody,
+  signed_body,
+} from "@handfast/protocol/wire";
 import Type, { type Static } from "typebox";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import {
-  bulk_redrive,
-  bulk_redrive_reply,
-  dead_letter_page,
-  dead_letter_view,
-  plain_redrive,
-  redrive_plan,
-  redrive_reply,
-} from "../wire/dead-letters.ts";
-import { handoff_view } from "../wire/handoff.ts";
-import { dead_letter_filter } from "../wire/list.ts";
-import { type SignedBody, signed_body } from "../wire/signed.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { boundedPage } from "./bounded-page.ts";
 import { makeCursor } from "./cursor.ts";

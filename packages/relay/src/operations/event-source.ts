@@ -5,9 +5,9 @@
 
 import { type Handoff, hasEnded, liveLease } from "@handfast/core";
 import { type EventQuery, wakeKey } from "@handfast/engine";
+import type { EventView } from "@handfast/protocol/wire";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
-import type { EventView } from "../wire/events.ts";
 import type { StreamEvent } from "./operation.ts";
 import { maySee, seen } from "./parties.ts";
 import { correlationOf, correlationPage, unknownCorrelation } from "./read.ts";

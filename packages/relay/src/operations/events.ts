@@ -1,11 +1,10 @@
 /** Following what happens: events of one handoff or of a whole correlation, as pages or as a stream. */
 
 import type { EventPage, StoredEvent } from "@handfast/engine";
+import { type EventView, event_page, event_query } from "@handfast/protocol/wire";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { type EventView, event_page } from "../wire/events.ts";
-import { event_query } from "../wire/list.ts";
 import { makeCursor, readPosition } from "./cursor.ts";
 import { correlationSource, handoffSource, type Source } from "./event-source.ts";
 import { json, operation, type Reply, type StreamEvent } from "./operation.ts";

@@ -2,10 +2,6 @@
 
 import type { Handoff } from "@handfast/core";
 import type { AckDocument } from "@handfast/protocol";
-import type { Caller } from "../identity/caller.ts";
-import { limits } from "../limits.ts";
-import { Problem } from "../problem.ts";
-import { type SignedBody, signed_body } from "../wire/signed.ts";
 import {
   checkpoint_reply,
   checkpoint_request,
@@ -14,7 +10,12 @@ import {
   held_reply,
   plain_ack,
   release_request,
-} from "../wire/worker.ts";
+  type SignedBody,
+  signed_body,
+} from "@handfast/protocol/wire";
+import type { Caller } from "../identity/caller.ts";
+import { limits } from "../limits.ts";
+import { Problem } from "../problem.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { accomplished, checkBinding, type Holding, holdingOf } from "./holding.ts";
 import { json, operation } from "./operation.ts";

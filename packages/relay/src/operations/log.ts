@@ -1,8 +1,8 @@
 /** The log, for offline analysis. */
 
+import { log_query } from "@handfast/protocol/wire";
 import { exportLog } from "../log/export.ts";
 import { Problem } from "../problem.ts";
-import { log_query } from "../wire/list.ts";
 import { readPosition } from "./cursor.ts";
 import { operation } from "./operation.ts";
 import { badCursor } from "./read.ts";

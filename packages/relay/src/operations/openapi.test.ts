@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { namedSchemas } from "@handfast/protocol/wire";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { renderAll } from "../../../../scripts/generate-openapi.ts";
-import { namedSchemas } from "../wire/named.ts";
 import { openApi } from "./openapi.ts";
 import { operations } from "./table.ts";
 

@@ -1,8 +1,8 @@
 /** OpenAPI 3.1, generated from the table of operations with the very schemas that validate. */
 
 import { statusCode } from "@handfast/protocol";
+import { namedSchemas, withReferences } from "@handfast/protocol/wire";
 import type { TSchema } from "typebox";
-import { namedSchemas, withReferences } from "../wire/named.ts";
 import { json, type Operation, operation } from "./operation.ts";
 import { version } from "./version.ts";
 

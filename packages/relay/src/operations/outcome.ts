@@ -3,10 +3,16 @@
 import type { Usage } from "@handfast/core";
 import type { PublicCommand } from "@handfast/engine";
 import type { HandoffDocument, OutcomeDocument } from "@handfast/protocol";
+import {
+  outcome_reply,
+  plain_complete,
+  plain_fail,
+  plain_reject,
+  type SignedBody,
+  signed_body,
+} from "@handfast/protocol/wire";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
-import { type SignedBody, signed_body } from "../wire/signed.ts";
-import { outcome_reply, plain_complete, plain_fail, plain_reject } from "../wire/worker.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { outcomeContent } from "./content.ts";
 import { boundTo, showHeld } from "./hold.ts";

@@ -2,20 +2,22 @@
 
 import { type Handoff, hasEnded, type Question } from "@handfast/core";
 import { wakeKey } from "@handfast/engine";
-import Type from "typebox";
-import type { Caller } from "../identity/caller.ts";
-import { limits } from "../limits.ts";
-import { Problem } from "../problem.ts";
 import {
+  ask_request,
+  type LeaseView,
   plain_answer,
   type QuestionView,
   question_id,
   question_page,
   question_query,
   question_view,
-} from "../wire/questions.ts";
-import { type SignedBody, signed_body } from "../wire/signed.ts";
-import { ask_request, type LeaseView } from "../wire/worker.ts";
+  type SignedBody,
+  signed_body,
+} from "@handfast/protocol/wire";
+import Type from "typebox";
+import type { Caller } from "../identity/caller.ts";
+import { limits } from "../limits.ts";
+import { Problem } from "../problem.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { boundedPage } from "./bounded-page.ts";
 import { answerContent } from "./content.ts";

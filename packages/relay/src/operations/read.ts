@@ -3,12 +3,18 @@
 import { type Handoff, hasEnded } from "@handfast/core";
 import { type Body, type ListQuery, type Page, wakeKey } from "@handfast/engine";
 import { closed, fields } from "@handfast/protocol";
+import {
+  type CorrelationNode,
+  correlation_view,
+  type HandoffFilter,
+  handoff_filter,
+  handoff_page,
+  handoff_view,
+} from "@handfast/protocol/wire";
 import Type from "typebox";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { type CorrelationNode, correlation_view, handoff_page, handoff_view } from "../wire/handoff.ts";
-import { type HandoffFilter, handoff_filter } from "../wire/list.ts";
 import { boundedPage } from "./bounded-page.ts";
 import { isPosition, makeCursor, readCursor } from "./cursor.ts";
 import { jsonBytes } from "./json-bytes.ts";

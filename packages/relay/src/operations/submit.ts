@@ -3,20 +3,21 @@
 import { hasEnded } from "@handfast/core";
 import { type Submission, type Submitted, wakeKey } from "@handfast/engine";
 import { makeId, protocolLimits } from "@handfast/protocol";
-import type { Caller } from "../identity/caller.ts";
-import { limits } from "../limits.ts";
-import { Problem } from "../problem.ts";
-import { fitter } from "../wire/fit.ts";
-import { type SignedBody, signed_body } from "../wire/signed.ts";
 import {
   type PlainSubmit,
   plain_submit,
   type Receipt,
   receipt,
   receipts,
+  type SignedBody,
+  signed_body,
   submit_batch,
   submit_batch_documented,
-} from "../wire/submit.ts";
+} from "@handfast/protocol/wire";
+import type { Caller } from "../identity/caller.ts";
+import { limits } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { fitter } from "../schemas/fit.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { json, operation, type RequestFacts } from "./operation.ts";
 import { agentOf } from "./parties.ts";

@@ -3,7 +3,7 @@
 import { type Handoff, hasEnded, liveLease, type Outcome } from "@handfast/core";
 import type { Body } from "@handfast/engine";
 import { statusCode } from "@handfast/protocol";
-import type { HandoffView, OutcomeView } from "../wire/handoff.ts";
+import type { HandoffView, OutcomeView } from "@handfast/protocol/wire";
 import { asText, showPayload } from "./payloads.ts";
 
 /** How a handoff goes, as one number: its outcome, or how far it has come. */

@@ -4,13 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Capability } from "@handfast/protocol";
+import { problem } from "@handfast/protocol/wire";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { Configuration } from "../configuration/configuration.ts";
 import { readConfiguration } from "../configuration/read-configuration.ts";
 import type { RelayLimits } from "../limits.ts";
 import { operations } from "../operations/table.ts";
 import { type RunningRelay, startRelay } from "../relay.ts";
-import { problem } from "../wire/problem.ts";
 
 export interface Sent {
   readonly token?: string;

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { fields } from "@handfast/protocol";
 import { Problem } from "../../problem.ts";
-import { fitter } from "../../wire/fit.ts";
+import { fitter } from "../../schemas/fit.ts";
 
 /** Of two of these Node takes the first, or joins both; a proxy before it may have taken the other. */
 const single: ReadonlySet<string> = new Set([

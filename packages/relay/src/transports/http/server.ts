@@ -11,7 +11,7 @@ import type { Call, JsonReply, Operation, Reply, RequestFacts } from "../../oper
 import type { Relay } from "../../operations/relay.ts";
 import { operations } from "../../operations/table.ts";
 import { Problem } from "../../problem.ts";
-import { type Fit, fitter } from "../../wire/fit.ts";
+import { type Fit, fitter } from "../../schemas/fit.ts";
 import { type Connection, Connections } from "./connections.ts";
 import { sendEvents } from "./event-stream.ts";
 import { checkHostAndOrigin } from "./guard.ts";

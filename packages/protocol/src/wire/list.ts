@@ -1,15 +1,15 @@
 /** Filters of lists. */
 
-import { closed, fields } from "@handfast/protocol";
 import Type, { type Static } from "typebox";
-import { limits } from "../limits.ts";
+import { closed, fields } from "../fields.ts";
+import { wireLimits } from "../limits.ts";
 import { state } from "./handoff.ts";
 
 export const cursor = Type.String({
   pattern: "^[A-Za-z0-9_-]{1,512}$",
   description: "Opaque: from an earlier answer.",
 });
-export const limit = Type.Integer({ minimum: 1, maximum: limits.page_size_most, default: 50 });
+export const limit = Type.Integer({ minimum: 1, maximum: wireLimits.page_size_most, default: 50 });
 const at = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const code = Type.Integer({ minimum: 200, maximum: 599 });
 

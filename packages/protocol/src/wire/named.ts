@@ -1,7 +1,8 @@
 /** The documents and messages that have a name of their own in the specification and in OpenAPI. */
 
-import { documentSchemas, fields } from "@handfast/protocol";
 import type { TSchema } from "typebox";
+import { documentSchemas } from "../documents.ts";
+import { fields } from "../fields.ts";
 import * as about from "./about.ts";
 import * as agents from "./agents.ts";
 import * as deadLetters from "./dead-letters.ts";

@@ -1,8 +1,8 @@
 /** Agents, their keys, what they offer, and tokens for callers that cannot sign. */
 
-import { closed, fields } from "@handfast/protocol";
 import Type from "typebox";
-import { limits } from "../limits.ts";
+import { closed, fields } from "../fields.ts";
+import { wireLimits } from "../limits.ts";
 import { nullable, time } from "./handoff.ts";
 
 const envelope = {
@@ -52,7 +52,7 @@ export const agent_view = Type.Object({
 export const agent_query = Type.Object(
   {
     capability: Type.Optional(fields.name),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.page_size_most })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: wireLimits.page_size_most })),
     after: Type.Optional(fields.name),
   },
   closed,
@@ -63,7 +63,7 @@ export const token_request = Type.Object(
   {
     agent: fields.name,
     capabilities: Type.Optional(fields.capabilities),
-    label: Type.Optional(Type.String({ maxLength: limits.token_label_chars })),
+    label: Type.Optional(Type.String({ maxLength: wireLimits.token_label_chars })),
     life_ms: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 366 * 24 * 60 * 60 * 1_000 })),
   },
   closed,

@@ -1,7 +1,7 @@
 /** What the relay says about itself. */
 
-import { closed, fields } from "@handfast/protocol";
 import Type from "typebox";
+import { closed, fields } from "../fields.ts";
 
 export const health = Type.Object({ status: Type.Enum(["ok", "not_ready"]), reasons: Type.Array(Type.String()) });
 

@@ -1,7 +1,7 @@
 /** Questions back, and their answers. */
 
-import { closed, fields } from "@handfast/protocol";
 import Type, { type Static } from "typebox";
+import { closed, fields } from "../fields.ts";
 import { nullable, state, time } from "./handoff.ts";
 import { cursor, limit } from "./list.ts";
 

@@ -1,7 +1,7 @@
 /** A handoff as it is shown to its parties. Clients ignore fields they do not know, so these schemas are open. */
 
-import { fields } from "@handfast/protocol";
 import Type, { type Static, type TSchema } from "typebox";
+import { fields } from "../fields.ts";
 import { input_forms, output_forms, payload_digest } from "./payload.ts";
 import { proven_act } from "./signed.ts";
 

@@ -1,7 +1,7 @@
 /** The signed form of an act: the author's exact bytes and their proof, in place of the plain fields. */
 
-import { closed, fields } from "@handfast/protocol";
 import Type, { type Static } from "typebox";
+import { closed, fields } from "../fields.ts";
 
 export const signed_act = Type.Object(
   {

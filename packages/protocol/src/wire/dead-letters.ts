@@ -1,7 +1,7 @@
 /** Dead letters: what came to nothing, with everything known about it. */
 
-import { closed, fields } from "@handfast/protocol";
 import Type from "typebox";
+import { closed, fields } from "../fields.ts";
 import { handoff_event } from "./events.ts";
 import { handoff_view, nullable, time } from "./handoff.ts";
 import { dead_letter_fields } from "./list.ts";

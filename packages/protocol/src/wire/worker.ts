@@ -1,8 +1,8 @@
 /** What workers say: claims, and what the holder of a lease does. */
 
-import { closed, fields } from "@handfast/protocol";
 import Type, { type Static } from "typebox";
-import { limits } from "../limits.ts";
+import { closed, fields } from "../fields.ts";
+import { protocolLimits, wireLimits } from "../limits.ts";
 import { failure_view, nullable, state, time } from "./handoff.ts";
 import { input_forms, payload_digest } from "./payload.ts";
 import { proven_act } from "./signed.ts";
@@ -14,9 +14,9 @@ export const claim_request = Type.Object(
   {
     worker: fields.name,
     request_id: Type.Optional(fields.text_id),
-    slots: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.claim_slots })),
+    slots: Type.Optional(Type.Integer({ minimum: 1, maximum: wireLimits.claim_slots })),
     capabilities: Type.Optional(
-      Type.Array(fields.name, { minItems: 1, maxItems: limits.capabilities_per_agent, uniqueItems: true }),
+      Type.Array(fields.name, { minItems: 1, maxItems: protocolLimits.capabilities, uniqueItems: true }),
     ),
     proofs: Type.Optional(Type.Boolean()),
   },
@@ -120,7 +120,7 @@ export const chunk_request = Type.Object(
     ...holder,
     ...worker,
     offset: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-    text: Type.String({ maxLength: limits.chunk_bytes }),
+    text: Type.String({ maxLength: wireLimits.chunk_bytes }),
   },
   closed,
 );

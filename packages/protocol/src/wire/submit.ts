@@ -1,8 +1,9 @@
 /** Giving work: one handoff or a batch, plain or signed, and the receipt for it. */
 
-import { closed, handoffFields } from "@handfast/protocol";
 import Type, { type Static } from "typebox";
-import { limits } from "../limits.ts";
+import { handoffFields } from "../documents.ts";
+import { closed } from "../fields.ts";
+import { wireLimits } from "../limits.ts";
 import { handoff_view } from "./handoff.ts";
 import { signed_body } from "./signed.ts";
 
@@ -24,14 +25,14 @@ export const submit_batch = Type.Object(
   {
     handoffs: Type.Array(Type.Unsafe<Record<string, unknown>>({ type: "object" }), {
       minItems: 1,
-      maxItems: limits.batch_handoffs,
+      maxItems: wireLimits.batch_handoffs,
     }),
   },
   closed,
 );
 
 export const submit_batch_documented = Type.Object({
-  handoffs: Type.Array(Type.Union([plain_submit, signed_body]), { minItems: 1, maxItems: limits.batch_handoffs }),
+  handoffs: Type.Array(Type.Union([plain_submit, signed_body]), { minItems: 1, maxItems: wireLimits.batch_handoffs }),
 });
 
 export const receipt = Type.Object({

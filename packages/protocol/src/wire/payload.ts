@@ -1,7 +1,7 @@
 /** Payloads as the wire shows them: JSON as it is, text as text, anything else in base64; and always their digest. */
 
-import { fields } from "@handfast/protocol";
 import Type from "typebox";
+import { fields } from "../fields.ts";
 
 /** One of the three, by media type; none where the bytes were not asked for or retention has dropped them. */
 export const input_forms = {

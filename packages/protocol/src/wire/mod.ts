@@ -1,0 +1,17 @@
+// The door to the wire: the schemas of every message, and every operation by name. Relays check with these schemas,
+// clients take their types from them.
+export { wireLimits } from "../limits.ts";
+export * from "./about.ts";
+export * from "./agents.ts";
+export * from "./dead-letters.ts";
+export * from "./events.ts";
+export * from "./handoff.ts";
+export * from "./list.ts";
+export * from "./named.ts";
+export * from "./operations.ts";
+export * from "./payload.ts";
+export * from "./problem.ts";
+export * from "./questions.ts";
+export * from "./signed.ts";
+export * from "./submit.ts";
+export * from "./worker.ts";
