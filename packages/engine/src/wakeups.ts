@@ -13,11 +13,12 @@ export const wakeKey = {
 } as const;
 
 export class Wakeups {
-  readonly #surroundings: Surroundings;
+  /** Whoever waits beside a wakeup for a time, waits by the same clock. */
+  readonly surroundings: Surroundings;
   readonly #listeners = new Map<string, Set<() => void>>();
 
   constructor(surroundings: Surroundings) {
-    this.#surroundings = surroundings;
+    this.surroundings = surroundings;
   }
 
   subscribe(key: string, listener: () => void): () => void {
@@ -49,7 +50,7 @@ export class Wakeups {
         resolve();
       };
       const stop = this.subscribe(key, finish);
-      const cancel = this.#surroundings.schedule(wait_ms, finish);
+      const cancel = this.surroundings.schedule(wait_ms, finish);
       signal?.addEventListener("abort", finish);
       if (signal?.aborted) finish();
     });

@@ -42,6 +42,16 @@ export { merkleNode, merkleRootFromPath, merkleTree } from "./merkle.ts";
 export { payloadDigest, salt_bytes } from "./payload.ts";
 export { type DocumentFault, type ReadDocument, readDocument } from "./read-document.ts";
 export {
+  type AnchoredRemedy,
+  anchorOfCode,
+  anchorOfReason,
+  codeRemedies,
+  type Reason,
+  type Remedy,
+  reasonTables,
+  remedyOf,
+} from "./remedies.ts";
+export {
   documentDigest,
   leafDigest,
   type Message,

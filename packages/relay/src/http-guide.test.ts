@@ -1,4 +1,4 @@
-/** What README.md and docs/http.md tell a reader to type is typed here, against a relay as `npm start` runs it. */
+/** What docs/http.md tells a reader to type is typed here, against a relay as `npm start` runs it. */
 
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -18,12 +18,9 @@ interface Block {
   readonly shown: string | undefined;
 }
 
-/** Blocks of commands in one shell's language; a guide's own language keeps commands apart that are not to be run. */
-function blocksOf(text: string, language: "bash" | "sh"): readonly Block[] {
-  const fences = new RegExp(
-    `^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`\\n(?:\\n\`\`\`(?:json)?\\n([\\s\\S]*?)^\`\`\`\\n)?`,
-    "gm",
-  );
+/** Blocks of commands; in another language than `bash` stand those that are not to be run. */
+function blocksOf(text: string): readonly Block[] {
+  const fences = /^```bash\n([\s\S]*?)^```\n(?:\n```(?:json)?\n([\s\S]*?)^```\n)?/gm;
   return [...text.matchAll(fences)].map(([, commands = "", shown]) => ({ commands, shown }));
 }
 
@@ -31,11 +28,7 @@ function read(path: string): string {
   return readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 }
 
-const [, firstHandoff = ""] = /^## A first handoff\n([\s\S]*?)^## /m.exec(read("README.md")) ?? [];
-const guides = [
-  { guide: "README.md", blocks: blocksOf(firstHandoff, "sh"), least: 1 },
-  { guide: "docs/http.md", blocks: blocksOf(read("docs/http.md"), "bash"), least: 11 },
-];
+const guides = [{ guide: "docs/http.md", blocks: blocksOf(read("docs/http.md")), least: 11 }];
 
 let directory: string;
 const relays: RelayProcess[] = [];
@@ -98,7 +91,7 @@ describe.each(guides)("$guide", ({ guide, blocks, least }) => {
 
 describe("docs/configuration.md", () => {
   it("admits, saves and restores as it shows", async () => {
-    const blocks = blocksOf(read("docs/configuration.md"), "bash");
+    const blocks = blocksOf(read("docs/configuration.md"));
     expect(blocks.length).toBeGreaterThanOrEqual(3);
     const relay = start("--production", "--data", join(directory, ".handfast"));
     const outputs = await walk(relay, blocks);

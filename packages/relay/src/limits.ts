@@ -23,20 +23,21 @@ export const limits = {
   header_bytes: 16 * kilobyte,
   json_depth: 64,
   json_keys: 100_000,
-  requests_per_second: 500,
-  request_burst: 2_000,
+  /** Of one caller. A worker makes about six calls for a handoff, and does thousands of those in a second. */
+  requests_per_second: 20_000,
+  request_burst: 40_000,
   /** Calls without a proven identity (registration, challenges, wrong credentials), per address. */
   anonymous_requests_per_second: 50,
   anonymous_request_burst: 200,
   /** Distinct callers whose rate is remembered. */
   rate_callers: 50_000,
-  requests_in_flight: 10_000,
+  requests_in_flight: 20_000,
   /** Health and the acts of those who hold leases go on being taken up to here: work that runs must be able to end. */
-  requests_in_flight_vital: 12_000,
+  requests_in_flight_vital: 24_000,
   /** Of one caller; its vital calls are counted apart. */
-  calls_per_caller: 1_000,
+  calls_per_caller: 5_000,
   /** Calls of one caller that wait (`Prefer: wait`). */
-  waits_per_caller: 500,
+  waits_per_caller: 2_000,
   /** A reply that lists things with their payloads ends here, with a cursor; one item it always holds. */
   reply_bytes: 16 * megabyte,
   /** A whole request, an artifact's bytes included. */
@@ -71,8 +72,45 @@ export const limits = {
   /** Of a correlation's stream: the shortest time between two looks at the log, and at the progress of what is held. */
   sse_gather_ms: 100,
   sse_progress_ms: second_ms,
-  sse_streams: 5_000,
-  sse_streams_per_agent: 256,
+  /** A desk that waits for questions is woken by everything that happens; it looks again at most this often. */
+  desk_pause_ms: 200,
+  /** Open streams, over HTTP and WebSockets together. */
+  sse_streams: 10_000,
+  sse_streams_per_agent: 1_000,
+
+  // WebSockets
+  ws_frame_bytes: 16 * megabyte,
+  ws_frame_calls: 1_024,
+  ws_frame_json_keys: 400_000,
+  /** Of one connection. */
+  ws_calls_in_flight: 4_096,
+  /** Calls of one connection that may answer with pages of payloads, run at a time; the others take their turn. */
+  ws_pages_in_flight: 4,
+  /** What a connection sent that is still being worked on: beyond this nothing more is read from it. */
+  ws_in_flight_bytes: 32 * megabyte,
+  /** Replies gathered in one turn go as frames of about this size; one that is larger goes alone. */
+  ws_reply_frame_bytes: 256 * kilobyte,
+  /** Given to the socket and not taken by the peer: beyond this, what follows waits here. */
+  ws_buffered_bytes: megabyte,
+  /** What waits for one peer: beyond this nothing is read from it; beyond the other it is cut. */
+  ws_output_bytes: 16 * megabyte,
+  ws_output_most_bytes: 128 * megabyte,
+  ws_hello_ms: 10 * second_ms,
+  /** What a peer may send before the relay knows who it is. */
+  ws_hello_bytes: megabyte,
+  ws_ping_ms: 20 * second_ms,
+  /** A peer that has taken nothing for so long, while there is something for it, is cut. */
+  ws_drain_ms: 15 * second_ms,
+  /** How long a peer has to answer a close. */
+  ws_close_ms: 2 * second_ms,
+  /** How often all of these times are looked at. */
+  ws_sweep_ms: second_ms,
+  ws_connections: 10_000,
+  ws_connections_per_agent: 1_000,
+  /** Connections that have not said yet who they are. */
+  ws_strangers: 1_000,
+  /** Leases of one connection whose end it is told of; a worker learns of the others by its next beat. */
+  ws_leases_watched: 10_000,
 
   // Correlations, dead letters, the log
   tree_handoffs: 10_000,

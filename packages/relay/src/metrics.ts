@@ -3,6 +3,11 @@
 import type { Engine } from "@handfast/engine";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
+interface CallFigures {
+  readonly by_code: Map<number, Counter.Internal>;
+  readonly seconds: Histogram.Internal<"operation">;
+}
+
 export class Metrics {
   readonly #registry = new Registry();
   readonly #calls: Counter<"operation" | "code">;
@@ -14,11 +19,15 @@ export class Metrics {
   readonly #streams: Gauge;
   readonly #cut: Counter;
   readonly #faults: Counter<"kind">;
+  readonly #connections: Gauge;
+  readonly #closed: Counter<"code">;
+  /** What is counted for each call, found once: looking it up by its labels costs more than counting. */
+  readonly #call_figures = new Map<string, CallFigures>();
 
-  constructor() {
+  /** `process`: also the event loop's delay, memory and CPU of the whole process. */
+  constructor({ process }: { readonly process: boolean } = { process: true }) {
     const registers = [this.#registry];
-    // Event loop delay, memory, CPU of the process.
-    collectDefaultMetrics({ register: this.#registry });
+    if (process) collectDefaultMetrics({ register: this.#registry });
     this.#calls = new Counter({
       name: "handfast_calls_total",
       help: "Calls by operation and by the code they were answered with.",
@@ -68,11 +77,30 @@ export class Metrics {
       labelNames: ["kind"],
       registers,
     });
+    this.#connections = new Gauge({ name: "handfast_connections", help: "WebSockets open now.", registers });
+    this.#closed = new Counter({
+      name: "handfast_connections_closed_total",
+      help: "WebSockets that ended, by their close code.",
+      labelNames: ["code"],
+      registers,
+    });
   }
 
   called(operation: string, code: number, took_ms: number): void {
-    this.#calls.inc({ operation, code: String(code) });
-    this.#seconds.observe({ operation }, took_ms / 1_000);
+    const figures = this.#figuresOf(operation);
+    const by_code = figures.by_code.get(code) ?? this.#calls.labels(operation, String(code));
+    figures.by_code.set(code, by_code);
+    by_code.inc();
+    figures.seconds.observe(took_ms / 1_000);
+  }
+
+  /** Operations and codes are few, and none of a stranger's making. */
+  #figuresOf(operation: string): CallFigures {
+    const known = this.#call_figures.get(operation);
+    if (known !== undefined) return known;
+    const figures = { by_code: new Map(), seconds: this.#seconds.labels(operation) };
+    this.#call_figures.set(operation, figures);
+    return figures;
   }
 
   committed(units: number, took_ms: number): void {
@@ -90,6 +118,16 @@ export class Metrics {
 
   streamCut(): void {
     this.#cut.inc();
+  }
+
+  connectionOpened(): void {
+    this.#connections.inc();
+  }
+
+  connectionClosed(code: number): void {
+    this.#connections.dec();
+    // Of codes that peers make up there are thousands.
+    this.#closed.inc({ code: code < 1_016 || (code >= 4_400 && code < 4_500) ? String(code) : "other" });
   }
 
   fault(kind: "recovery" | "failure" | "mistake"): void {

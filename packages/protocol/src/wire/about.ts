@@ -12,6 +12,9 @@ export const about = Type.Object({
   namespace: Type.String(),
   mode: Type.Enum(["development", "production"]),
   public_urls: Type.Array(Type.String()),
+  websocket_urls: Type.Array(Type.String(), {
+    description: "Where to open a WebSocket with the subprotocol handfast.v1.",
+  }),
   relay_key: fields.jwk,
   features: Type.Array(Type.String()),
   limits: Type.Unsafe<Record<string, number>>({ type: "object", additionalProperties: { type: "number" } }),

@@ -22,6 +22,7 @@ export const state = Type.Enum([
 ]);
 
 const error = Type.Object({ reason: Type.String(), message: Type.String() });
+const error_with_detail = Type.Object({ ...error.properties, detail: Type.Optional(Type.Unknown()) });
 const usage = Type.Object({ cost: count, tokens: count });
 
 export const outcome_view = Type.Object({
@@ -34,7 +35,8 @@ export const outcome_view = Type.Object({
   ...output_forms,
   payload: nullable(payload_digest),
   artifacts: Type.Array(Type.String()),
-  error: nullable(error),
+  error: nullable(error_with_detail),
+  retryable: Type.Optional(Type.Boolean({ description: "Of a failure: whether the agent thinks that a retry helps." })),
   usage: nullable(usage),
 });
 
@@ -82,7 +84,9 @@ export const handoff_view = Type.Object({
   state,
   code: Type.Integer({ description: "How the handoff goes; the HTTP status only tells how the call went." }),
   name: Type.String(),
-  retryable: Type.Boolean(),
+  retryable: Type.Boolean({
+    description: "Whether the same handoff, given again, may succeed: as the agent said, else of the code.",
+  }),
   from: Type.String(),
   to: nullable(Type.String()),
   capability: nullable(Type.String()),

@@ -1,5 +1,7 @@
 // The door to the wire: the schemas of every message, and every operation by name. Relays check with these schemas,
 // clients take their types from them.
+// The type that a TypeBox or JSON schema describes: clients type handlers by it without a dependency of their own.
+export type { Static } from "typebox";
 export { wireLimits } from "../limits.ts";
 export * from "./about.ts";
 export * from "./agents.ts";

@@ -11,4 +11,5 @@ export const problem = Type.Object({
   reason: Type.String(),
   detail: Type.String(),
   retryable: Type.Boolean(),
+  help: Type.Optional(Type.String({ description: "Where the reason is explained: a command to type." })),
 });

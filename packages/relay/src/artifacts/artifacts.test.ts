@@ -7,6 +7,7 @@ import { openSqliteStore } from "@handfast/store-sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { limits } from "../limits.ts";
 import { Artifacts } from "./artifacts.ts";
+import { ArtifactFiles } from "./files.ts";
 
 let directory: string;
 let store: Store;
@@ -39,7 +40,7 @@ async function* pieces() {
 }
 
 const open = (reserve_bytes = 0) =>
-  Artifacts.open({ namespace: "default", data_directory: directory, engine, store, reserve_bytes });
+  Artifacts.open({ namespace: "default", bytes: new ArtifactFiles(directory), engine, store, reserve_bytes });
 
 describe("artifacts that nobody refers to", () => {
   it("are dropped a day after they were put up, not before", async () => {

@@ -3,7 +3,6 @@
  * them may read them; to everybody else they do not exist. Knowing a digest gives no right: it must be put up whole.
  */
 
-import { statfs } from "node:fs/promises";
 import type { Time } from "@handfast/core";
 import type { Engine, Store } from "@handfast/engine";
 import type { Artifact } from "@handfast/protocol";
@@ -12,7 +11,7 @@ import { limits } from "../limits.ts";
 import { isParty } from "../operations/parties.ts";
 import { Problem } from "../problem.ts";
 import { Tally } from "../tally.ts";
-import { ArtifactFiles } from "./files.ts";
+import type { ArtifactBytes } from "./files.ts";
 
 const kind = "artifact";
 const referrers_looked_at = 1_000;
@@ -30,7 +29,7 @@ interface StoredArtifact {
 
 export interface ArtifactsOptions {
   readonly namespace: string;
-  readonly data_directory: string;
+  readonly bytes: ArtifactBytes;
   readonly engine: Pick<Engine, "putRecords" | "now">;
   readonly store: Pick<Store, "record" | "records" | "referrers" | "load">;
   readonly reserve_bytes: number;
@@ -38,13 +37,13 @@ export interface ArtifactsOptions {
 
 export class Artifacts {
   readonly #options: ArtifactsOptions;
-  readonly #files: ArtifactFiles;
+  readonly #files: ArtifactBytes;
   readonly #referred = new Map<string, Time>();
   readonly #uploads = new Tally();
 
   private constructor(options: ArtifactsOptions) {
     this.#options = options;
-    this.#files = new ArtifactFiles(options.data_directory);
+    this.#files = options.bytes;
   }
 
   static async open(options: ArtifactsOptions): Promise<Artifacts> {
@@ -104,8 +103,8 @@ export class Artifacts {
   }
 
   async #checkSpace(coming_bytes: number): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#options.data_directory);
-    if (bavail * bsize - coming_bytes > this.#options.reserve_bytes) return;
+    const free_bytes = await this.#files.freeBytes();
+    if (free_bytes - coming_bytes > this.#options.reserve_bytes) return;
     throw new Problem(507, "out_of_space", "The relay's disk is nearly full; no artifacts are taken.", {}, 30);
   }
 

@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface Written {
@@ -13,11 +13,26 @@ export interface Written {
   drop(): Promise<void>;
 }
 
-export class ArtifactFiles {
+/** Where the bytes of artifacts are kept. */
+export interface ArtifactBytes {
+  open(): Promise<void>;
+  /** Hashed on the way; `admit` is asked before each piece is kept and may throw. */
+  write(bytes: AsyncIterable<Uint8Array>, admit: (size: number) => Promise<void>): Promise<Written>;
+  size(sha256: string): Promise<number | null>;
+  read(sha256: string, start: number, end: number): AsyncIterable<Uint8Array>;
+  remove(sha256: string): Promise<void>;
+  /** Every digest that there are bytes of, and how old they are. */
+  all(): AsyncIterable<{ readonly sha256: string; readonly modified_at: number }>;
+  freeBytes(): Promise<number>;
+}
+
+export class ArtifactFiles implements ArtifactBytes {
+  readonly #data_directory: string;
   readonly #directory: string;
   readonly #incoming: string;
 
   constructor(data_directory: string) {
+    this.#data_directory = data_directory;
     this.#directory = join(data_directory, "artifacts");
     this.#incoming = join(this.#directory, "incoming");
   }
@@ -28,7 +43,6 @@ export class ArtifactFiles {
     await mkdir(this.#incoming, { recursive: true, mode: 0o700 });
   }
 
-  /** Hashed on the way to disk; `admit` is asked before each piece is written and may throw. */
   async write(bytes: AsyncIterable<Uint8Array>, admit: (size: number) => Promise<void>): Promise<Written> {
     const path = join(this.#incoming, randomUUID());
     const file = await open(path, "wx", 0o600);
@@ -72,7 +86,11 @@ export class ArtifactFiles {
     return rm(this.#path(sha256), { force: true });
   }
 
-  /** Every digest that has a file, and how old the file is. */
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.#data_directory);
+    return bavail * bsize;
+  }
+
   async *all(): AsyncGenerator<{ readonly sha256: string; readonly modified_at: number }> {
     for (const prefix of await readdir(this.#directory)) {
       if (!/^[0-9a-f]{2}$/.test(prefix)) continue;

@@ -215,4 +215,6 @@ export const foreignEnvironment: ReadonlySet<string> = new Set([
   "HANDFAST_KEY",
   "HANDFAST_TOKEN",
   "HANDFAST_NAMESPACE",
+  "HANDFAST_TOKEN_FILE",
+  "HANDFAST_HOME",
 ]);

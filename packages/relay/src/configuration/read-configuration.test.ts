@@ -51,6 +51,10 @@ describe("configuration", () => {
     });
   });
 
+  it("leaves the table of clients in handfast.toml to the command, whatever it holds", () => {
+    expect(read([], {}, 'port = 1\n[client]\nurl = "http://127.0.0.1:1"\nother = 2').port).toBe(1);
+  });
+
   it("takes flags over environment over file", () => {
     const toml =
       'port = 1\nhost = "127.0.0.2"\nlog_level = "warn"\n[retention]\nkeep_taken = "2h"\n[limits]\nreserve = "1GB"';

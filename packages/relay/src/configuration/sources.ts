@@ -70,7 +70,9 @@ export function readFile(path: string, required: boolean): Settings {
   const byKey = new Map(
     optionList.flatMap(([name, option]) => (option.key === null ? [] : [[option.key, { name, option }]])),
   );
-  for (const [key, raw] of flatten(parse(text, path), byKey, "")) {
+  // The command reads the table of clients, with its own checks.
+  const { client: _client, ...own } = parse(text, path);
+  for (const [key, raw] of flatten(own, byKey, "")) {
     const found = byKey.get(key);
     if (found === undefined) {
       throw new ConfigurationError(`${path} sets ${key}, which is no option.${didYouMean(key, [...byKey.keys()])}`);

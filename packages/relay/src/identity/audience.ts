@@ -6,15 +6,24 @@
 export class Audience {
   private urls: readonly string[];
   private known: ReadonlySet<string>;
+  private addresses: readonly string[];
 
   constructor(urls: readonly string[] = []) {
     this.urls = urls;
     this.known = new Set(urls.map(normalUrl));
+    this.addresses = urls;
   }
 
-  set(urls: readonly string[]): void {
+  /** `listening`: where it can be reached on the machine itself, whatever stands before it. */
+  set(urls: readonly string[], listening: readonly string[] = []): void {
     this.urls = urls;
     this.known = new Set(urls.map(normalUrl));
+    this.addresses = [...urls, ...listening];
+  }
+
+  /** What a request may be sent to: the public URLs, and where it listens. Neither credentials nor documents may name the latter. */
+  reachable(): readonly string[] {
+    return this.addresses;
   }
 
   all(): readonly string[] {

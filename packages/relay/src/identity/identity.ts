@@ -34,6 +34,12 @@ export interface Verified<Typ extends ActTyp> {
   readonly key: string;
 }
 
+/** Who a credential or token proves its bearer to be, and until when; null: it does not run out. */
+export interface Proven {
+  readonly caller: Caller;
+  readonly expires_at: Time | null;
+}
+
 export interface IdentityOptions {
   readonly namespace: string;
   readonly directory: Directory;
@@ -70,11 +76,22 @@ export class Identity {
 
   /** Throws Problem 401 naming what is wrong. */
   async authenticate(headers: { readonly authorization?: string | undefined }): Promise<Caller> {
-    const token = bearer(headers.authorization, this.limits.authorization_chars);
-    if (this.isOperatorToken(token)) return this.caller(operator_name, "operator", null);
-    if (token.startsWith(token_prefix)) return this.tokenCaller(token);
-    const { agent, key } = await this.credential(token);
-    return this.caller(agent, this.roleOf(agent), key);
+    const { caller } = await this.prove(bearer(headers.authorization, this.limits.authorization_chars));
+    return caller;
+  }
+
+  /** The same for a credential or token alone, with when it runs out: a connection lives no longer than that. */
+  async prove(credential: string): Promise<Proven> {
+    if (credential.length > this.limits.authorization_chars) {
+      const most = this.limits.authorization_chars;
+      throw refused("credential_malformed", `The credential is longer than ${most} characters.`);
+    }
+    if (this.isOperatorToken(credential)) {
+      return { caller: this.caller(operator_name, "operator", null), expires_at: null };
+    }
+    if (credential.startsWith(token_prefix)) return this.tokenCaller(credential);
+    const { agent, key, expires_at } = await this.credential(credential);
+    return { caller: this.caller(agent, this.roleOf(agent), key), expires_at };
   }
 
   /** The document, once it is proven to be the caller's own, for this relay. Throws Problem 400, 401, 403 or 413. */
@@ -133,13 +150,13 @@ export class Identity {
     return verified;
   }
 
-  private tokenCaller(token: string): Caller {
+  private tokenCaller(token: string): Proven {
     const found = this.options.tokens.find(token);
     if (found === undefined) {
       const message = `The token ending in ${printable(token.slice(-4))} is unknown, revoked or expired. Ask for a new one.`;
       throw refused("unknown_token", message);
     }
-    return this.caller(found.agent, "agent", null);
+    return { caller: this.caller(found.agent, "agent", null), expires_at: found.expires_at };
   }
 
   private caller(name: string, role: Caller["role"], key: string | null): Caller {

@@ -14,15 +14,24 @@ export interface RelayKey {
 
 const file_name = "relay-key.json";
 
+/** One that nobody keeps. */
+export function makeRelayKey(): RelayKey {
+  return readKey(newKey(), "memory");
+}
+
 /** Throws ConfigurationError where the file is open to others or is no key. */
 export function openRelayKey(data_directory: string): RelayKey {
   const path = join(data_directory, file_name);
   const stored = readPrivateFile(path);
   if (stored !== null) return readKey(stored, path);
-  const text = `${JSON.stringify(generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }))}\n`;
+  const text = newKey();
   createPrivateFile(path, text);
   // Read back: if two relays started at once, the key is the one that is there.
   return readKey(readPrivateFile(path) ?? text, path);
+}
+
+function newKey(): string {
+  return `${JSON.stringify(generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }))}\n`;
 }
 
 function readKey(text: string, path: string): RelayKey {

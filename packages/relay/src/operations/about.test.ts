@@ -19,6 +19,8 @@ describe("what the relay says about itself", () => {
     const { body } = await relay.get("/.well-known/handfast");
     expect(body).toMatchObject({ versions: ["v1"], mode: "development", relay_key: { kty: "OKP" } });
     expect(body.public_urls).toContain(relay.url);
+    expect(body.websocket_urls).toContain(`${relay.url.replace("http:", "ws:")}/v1/connect`);
+    expect(body.features).toContain("websocket");
     expect(body.limits.inline_payload_bytes).toBe(1_000_000);
   });
 

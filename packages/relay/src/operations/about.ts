@@ -78,6 +78,9 @@ const told = [
   "default_ack_ms",
   "default_lease_ms",
   "default_attempts",
+  "ws_frame_bytes",
+  "ws_frame_calls",
+  "ws_calls_in_flight",
 ] as const satisfies readonly (keyof typeof limits)[];
 
 export const wellKnown = operation(
@@ -99,10 +102,12 @@ export const wellKnown = operation(
       namespace,
       mode: development ? "development" : "production",
       public_urls: relay.audience.all(),
+      websocket_urls: relay.audience.all().map(webSocketUrl),
       relay_key: relay.key.jwk,
       features: [
         "http",
         "sse",
+        "websocket",
         "prefer_wait",
         "batch",
         "artifacts",
@@ -122,6 +127,11 @@ export const wellKnown = operation(
     });
   },
 );
+
+/** http becomes ws, https becomes wss; what stands before the relay's own paths stays. */
+function webSocketUrl(url: string): string {
+  return `${url.replace(/^http/, "ws").replace(/\/+$/, "")}/v1/connect`;
+}
 
 export const backup = operation(
   {

@@ -54,7 +54,9 @@ export const claim = operation(
     try {
       const { shown, texts } = await fill(relay, leased, body.proofs === true);
       await giveBack(leased.slice(shown));
-      return { ...jsonList("leases", texts), undelivered: () => giveBack(leased.slice(0, shown)) };
+      const given = leased.slice(0, shown);
+      const leases = given.map(({ accepted, fence }) => ({ id: accepted.id, fence }));
+      return { ...jsonList("leases", texts), leases, undelivered: () => giveBack(given) };
     } catch (error) {
       await giveBack(leased);
       throw error;

@@ -77,8 +77,8 @@ export async function correlationSource(relay: Relay, caller: Caller, correlatio
       return told;
     },
     end: async () => ({ correlation_id, total: followed.known.size }),
-    gather_ms: limits.sse_gather_ms,
-    progress_ms: limits.sse_progress_ms,
+    gather_ms: relay.limits.sse_gather_ms,
+    progress_ms: relay.limits.sse_progress_ms,
   };
 }
 

@@ -105,12 +105,13 @@ export function showEvent({ pos, json: text }: StoredEvent): EventView {
 }
 
 async function* stream(relay: Relay, source: Source, from: number, signal: AbortSignal): AsyncGenerator<StreamEvent> {
+  const { surroundings } = relay.engine.wakeups;
   const watch = new Watch(relay.engine.wakeups, [source.key], signal);
   let after_pos = from;
   let progress_at = 0;
   try {
     while (!signal.aborted) {
-      const began = performance.now();
+      const began = surroundings.now();
       const page = await pageOf(relay, source, after_pos, limits.page_size_default);
       for (const event of page.events) {
         yield { event: event.type, id: makeCursor("event", event.pos), data: event };
@@ -122,8 +123,8 @@ async function* stream(relay: Relay, source: Source, from: number, signal: Abort
       if (page.ended) return yield { event: "end", data: await source.end() };
       if (page.is_full) continue;
       // What woke it may have been progress that it is not yet time to look at.
-      await watch.next(looks ? limits.sse_keep_alive_ms : Math.max(1, progress_at - performance.now()));
-      await rest(source.gather_ms - (performance.now() - began), signal);
+      await watch.next(looks ? limits.sse_keep_alive_ms : Math.max(1, progress_at - surroundings.now()));
+      await rest(surroundings, source.gather_ms - (surroundings.now() - began), signal);
     }
   } finally {
     watch.close();

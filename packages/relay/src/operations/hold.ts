@@ -61,7 +61,7 @@ export const ack = operation(
     } as const;
     const command = { type: "ack", agent, fence, evidence: act.evidence } as const;
     const answer = await relay.engine.perform(caller.namespace, params.id, command, enclosure);
-    return json(showHeld(relay, accomplished(answer)));
+    return { ...json(showHeld(relay, accomplished(answer))), leases: [{ id: params.id, fence }] };
   },
 );
 

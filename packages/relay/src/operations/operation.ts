@@ -97,6 +97,13 @@ export interface JsonReply {
   readonly headers?: Headers;
   /** The reply could not be handed over: the connection was lost, or the reply could not be made. */
   readonly undelivered?: () => Promise<void>;
+  /** The leases that the caller now holds by it: a transport that can tell it when they are over may want to. */
+  readonly leases?: readonly HeldLease[];
+}
+
+export interface HeldLease {
+  readonly id: string;
+  readonly fence: number;
 }
 
 /** One event of a stream; without an id it does not move the reader's cursor. */

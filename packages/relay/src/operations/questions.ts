@@ -100,7 +100,7 @@ export const listQuestions = operation(
     const keys = desk ? [wakeKey.log(namespace)] : [wakeKey.sender(namespace, name)];
     const list = (most: number) => openQuestions(relay, caller, most, query.cursor);
     const isReady = ({ handoffs }: Awaited<ReturnType<typeof list>>) => handoffs.length > 0;
-    const pause_ms = desk ? desk_pause_ms : 0;
+    const pause_ms = desk ? relay.limits.desk_pause_ms : 0;
     const first = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(limit), isReady, pause_ms);
     const { page, texts } = await boundedPage(first, list, (handoff) => {
       if (handoff.status.state !== "waiting") throw new Error(`${handoff.accepted.id} was listed and asks nothing`);
@@ -109,9 +109,6 @@ export const listQuestions = operation(
     return jsonList("questions", texts, { cursor: page.cursor });
   },
 );
-
-/** A desk is woken by everything that happens; it looks again at most this often. */
-const desk_pause_ms = 200;
 
 /** First those put to the caller as the sender, then those put to its capabilities; the cursor says in which it is. */
 async function openQuestions(relay: Relay, caller: Caller, limit: number, cursor: string | undefined) {

@@ -88,16 +88,16 @@ function lightened(bodies: readonly Body[]): readonly Body[] {
   });
 }
 
-/** The outputs of the outcome and of late ones, by fence: of those as many as one reply holds. */
+/** What the agents said in the outcome and in late ones, by fence: of those as many as one reply holds. */
 export async function outcomeBodies(relay: Relay, { accepted, status, late }: Handoff): Promise<Map<number, Body>> {
   const outcomes = [...(hasEnded(status) ? [status.outcome] : []), ...late.map(({ outcome }) => outcome)];
   const bodies = new Map<number, Body>();
   let left_bytes: number = limits.reply_bytes;
-  for (const { fence, output } of outcomes) {
-    if (fence === null || output === null) continue;
+  for (const { fence, evidence } of outcomes) {
+    if (fence === null || evidence === "relay") continue;
     const body = await relay.engine.body(accepted.namespace, accepted.id, "outcome", fence);
-    if (body === null || body.payload === null) continue;
-    left_bytes -= jsonBytes(body.payload);
+    if (body === null) continue;
+    left_bytes -= body.payload === null ? (body.document?.length ?? 0) : jsonBytes(body.payload);
     if (left_bytes < 0) break;
     bodies.set(fence, body);
   }

@@ -8,6 +8,7 @@ import type { Audience } from "../identity/audience.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { Registration } from "../identity/registration.ts";
 import type { RelayKey } from "../identity/relay-key.ts";
+import type { RelayLimits } from "../limits.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Schemas } from "../schemas/schemas.ts";
 
@@ -23,6 +24,7 @@ export interface Relay {
   readonly key: RelayKey;
   readonly artifacts: Artifacts;
   readonly metrics: Metrics;
+  readonly limits: RelayLimits;
   /** Why it is not ready; empty: it is. */
   readonly unready: () => readonly string[];
 }

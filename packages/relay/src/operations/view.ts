@@ -2,7 +2,7 @@
 
 import { type Handoff, hasEnded, liveLease, type Outcome } from "@handfast/core";
 import type { Body } from "@handfast/engine";
-import { statusCode } from "@handfast/protocol";
+import { type OutcomeDocument, statusCode } from "@handfast/protocol";
 import type { HandoffView, OutcomeView } from "@handfast/protocol/wire";
 import { asText, showPayload } from "./payloads.ts";
 
@@ -42,6 +42,7 @@ export function showHandoff(handoff: Handoff, bodies: ViewBodies = {}): HandoffV
   const code = codeOf(handoff);
   const { input, terms, content: _content, namespace: _namespace, budget_holders: _holders, ...fixed } = accepted;
   const receipts = bodies.receipts?.flatMap(showReceipt);
+  const outcome = ended === null ? null : showOutcome(ended.outcome, bodies.outcomes);
   return {
     ...fixed,
     ...(bodies.input === undefined ? {} : showPayload("input", input.media_type, bodies.input?.payload ?? null)),
@@ -49,7 +50,7 @@ export function showHandoff(handoff: Handoff, bodies: ViewBodies = {}): HandoffV
     state: status.state,
     code,
     name: nameOfCode(code),
-    retryable: statusCode(code)?.retryable ?? false,
+    retryable: outcome?.retryable ?? statusCode(code)?.retryable ?? false,
     payload: input,
     artifacts: [...accepted.artifacts],
     limits: terms,
@@ -74,7 +75,7 @@ export function showHandoff(handoff: Handoff, bodies: ViewBodies = {}): HandoffV
             beat_at: lease.beat_at,
           },
     question: showOpenQuestion(handoff),
-    outcome: ended === null ? null : showOutcome(ended.outcome, bodies.outcomes),
+    outcome,
     late: handoff.late.map(({ at, state, outcome }) => ({ at, state, outcome: showOutcome(outcome, bodies.outcomes) })),
     dead_letter: ended?.dead_letter ?? null,
     failures: showFailures(handoff),
@@ -97,14 +98,22 @@ function showOpenQuestion({ status, questions }: Handoff): HandoffView["question
 
 function showOutcome(outcome: Outcome, bodies: ReadonlyMap<number, Body> | undefined): OutcomeView {
   const { content: _content, output, ...rest } = outcome;
-  const bytes = outcome.fence === null ? null : (bodies?.get(outcome.fence)?.payload ?? null);
+  const body = outcome.fence === null ? undefined : bodies?.get(outcome.fence);
   return {
     ...rest,
-    ...(output === null ? {} : showPayload("output", output.media_type, bytes)),
+    ...(output === null ? {} : showPayload("output", output.media_type, body?.payload ?? null)),
+    ...(output !== null || body === undefined ? {} : showFailure(outcome, body)),
     artifacts: [...outcome.artifacts],
     name: nameOfCode(outcome.code),
     payload: output,
   };
+}
+
+/** What only the agent's own document tells of a failure: whether it thinks that a retry helps, and the details. */
+function showFailure({ error }: Outcome, { document }: Body): Pick<OutcomeView, "error" | "retryable"> {
+  if (error === null || document === null) return { error };
+  const { retryable = false, error: said } = JSON.parse(document) as OutcomeDocument;
+  return { retryable, error: said?.detail === undefined ? error : { ...error, detail: said.detail } };
 }
 
 const receiptKinds = new Set<Body["kind"]>(["handoff", "ack", "outcome", "answer", "cancel"]);

@@ -3,22 +3,25 @@
  * data; whoever was woken reads again.
  */
 
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Wakeups } from "@handfast/engine";
+import type { Surroundings, Wakeups } from "@handfast/engine";
+
+type Awakened = Pick<Wakeups, "subscribe" | "surroundings">;
 
 export class Watch {
   #changed = false;
   #wake: (() => void) | null = null;
   readonly #stops: (() => void)[];
   readonly #signal: AbortSignal;
+  readonly #surroundings: Surroundings;
 
-  constructor(wakeups: Pick<Wakeups, "subscribe">, keys: readonly string[], signal: AbortSignal) {
+  constructor(wakeups: Awakened, keys: readonly string[], signal: AbortSignal) {
     const changed = () => {
       this.#changed = true;
       this.#wake?.();
     };
     this.#stops = keys.map((key) => wakeups.subscribe(key, changed));
     this.#signal = signal;
+    this.#surroundings = wakeups.surroundings;
   }
 
   /** True: something changed since the last call returned. False: the time is over, or the signal aborted. */
@@ -31,12 +34,12 @@ export class Watch {
 
   #pause(wait_ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, wait_ms);
+    const cancel = this.#surroundings.schedule(wait_ms, resolve);
     const abort = () => resolve();
     this.#signal.addEventListener("abort", abort);
     this.#wake = resolve;
     return promise.finally(() => {
-      clearTimeout(timer);
+      cancel();
       this.#signal.removeEventListener("abort", abort);
       this.#wake = null;
     });
@@ -48,13 +51,20 @@ export class Watch {
 }
 
 /** So long, or until the signal aborts. */
-export async function rest(pause_ms: number, signal: AbortSignal): Promise<void> {
-  if (pause_ms > 0) await sleep(pause_ms, undefined, { signal }).catch(() => {});
+export async function rest(surroundings: Surroundings, pause_ms: number, signal: AbortSignal): Promise<void> {
+  if (pause_ms <= 0 || signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = surroundings.schedule(pause_ms, resolve);
+  const abort = () => resolve();
+  signal.addEventListener("abort", abort);
+  await promise;
+  cancel();
+  signal.removeEventListener("abort", abort);
 }
 
 /** Reads until `isReady` or the time is over; the last thing read is the answer either way. */
 export async function readUntil<T>(
-  wakeups: Pick<Wakeups, "subscribe">,
+  wakeups: Awakened,
   keys: readonly string[],
   wait_ms: number,
   signal: AbortSignal,
@@ -64,14 +74,15 @@ export async function readUntil<T>(
   pause_ms = 0,
 ): Promise<T> {
   const watch = new Watch(wakeups, keys, signal);
-  const until = performance.now() + wait_ms;
+  const { surroundings } = wakeups;
+  const until = surroundings.now() + wait_ms;
   try {
     for (;;) {
       const value = await read();
-      const left_ms = until - performance.now();
+      const left_ms = until - surroundings.now();
       // However busy it is: a wait ends when its time is over, not when nothing happens any more.
       if (isReady(value) || left_ms <= 0 || !(await watch.next(left_ms))) return value;
-      await rest(Math.min(pause_ms, until - performance.now()), signal);
+      await rest(surroundings, Math.min(pause_ms, until - surroundings.now()), signal);
     }
   } finally {
     watch.close();

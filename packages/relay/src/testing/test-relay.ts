@@ -42,6 +42,8 @@ export class TestRelay {
   readonly #directory: string;
   readonly #options: TestRelayOptions;
   #running: RunningRelay | null = null;
+  /** A relay that comes back is found where it was. */
+  #port = "0";
 
   private constructor(directory: string, options: TestRelayOptions) {
     this.#directory = directory;
@@ -58,6 +60,12 @@ export class TestRelay {
     return this.#directory;
   }
 
+  /** Where it really listens, whatever its public URL. */
+  get listens_on(): string {
+    if (this.#running === null) throw new Error("the relay is not running");
+    return this.#running.listens_on;
+  }
+
   get url(): string {
     if (this.#running === null) throw new Error("the relay is not running");
     return this.#running.url;
@@ -65,7 +73,8 @@ export class TestRelay {
 
   #configuration(more: readonly string[]): Configuration {
     const flags = [...(this.#options.flags ?? []), ...more];
-    const argv = ["--port", "0", "--data", this.#directory, "--log-level", "silent", "--dev", ...flags];
+    const port = flags.includes("--port") ? [] : ["--port", this.#port];
+    const argv = [...port, "--data", this.#directory, "--log-level", "silent", "--dev", ...flags];
     const env = { HANDFAST_OPERATOR_TOKEN: operator_token };
     const asked = readConfiguration(argv, env, this.#directory);
     if (asked.kind !== "start") throw new Error("the test asked for help");
@@ -82,6 +91,7 @@ export class TestRelay {
   async resume(...flags: readonly string[]): Promise<void> {
     const { limits } = this.#options;
     this.#running = await startRelay(this.#configuration(flags), limits === undefined ? {} : { limits });
+    this.#port = new URL(this.#running.url).port;
   }
 
   async stop(): Promise<void> {

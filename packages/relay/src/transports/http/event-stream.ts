@@ -39,7 +39,7 @@ export async function sendEvents(
   try {
     for await (const event of events) {
       if (response.destroyed) return "left";
-      if (!response.write(format(event)) && !(await drained(response, drain_ms))) {
+      if (!response.write(formatEvent(event)) && !(await drained(response, drain_ms))) {
         return response.destroyed ? "left" : cut(response);
       }
     }
@@ -52,7 +52,7 @@ export async function sendEvents(
   }
 }
 
-function format({ event, id, data }: StreamEvent): string {
+export function formatEvent({ event, id, data }: StreamEvent): string {
   return `event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
@@ -73,7 +73,7 @@ function drained(response: ServerResponse, drain_ms: number): Promise<boolean> {
 /** The reason stands last in what the reader has not read yet; it gets a moment to come for it. */
 function cut(response: ServerResponse): "cut" {
   response.end(
-    format({ event: "cut", data: { reason: "slow_reader", detail: "Read faster, and go on from the last id." } }),
+    formatEvent({ event: "cut", data: { reason: "slow_reader", detail: "Read faster, and go on from the last id." } }),
   );
   setTimeout(() => response.destroy(), 1_000).unref();
   return "cut";

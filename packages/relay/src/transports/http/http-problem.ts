@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { operations } from "../../operations/table.ts";
 import { Problem } from "../../problem.ts";
-import { HttpProblem, problem_media_type, problemReply } from "./problem-reply.ts";
+import { HttpProblem, problemReply, rawProblemReply } from "./problem-reply.ts";
 
 const places = operations.map(({ method, path }) => ({
   method,
@@ -57,8 +57,5 @@ export function refuseClient(error: Error & { readonly code?: string }, socket: 
       : error.code === "HPE_HEADER_OVERFLOW"
         ? new Problem(413, "headers_too_large", "The headers are too large.")
         : new Problem(400, "not_http", "This is not a request that can be understood.");
-  const { status, document } = problemReply(problem);
-  const body = JSON.stringify(document);
-  const head = [`HTTP/1.1 ${status} ${problem.reason}`, `content-type: ${problem_media_type}`, "connection: close"];
-  socket.end(`${head.join("\r\n")}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  socket.end(rawProblemReply(problem));
 }

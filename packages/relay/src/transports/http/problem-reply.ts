@@ -1,8 +1,8 @@
-/** Whatever went wrong, as a problem document (RFC 9457). */
+/** A problem as an HTTP response. */
 
-import { EngineFault } from "@handfast/engine";
-import { type StatusCode, statusCode } from "@handfast/protocol";
+import type { StatusCode } from "@handfast/protocol";
 import { Problem } from "../../problem.ts";
+import { problemDocument } from "../problem-document.ts";
 
 export interface ProblemReply {
   readonly status: number;
@@ -10,7 +10,7 @@ export interface ProblemReply {
   readonly document: Readonly<Record<string, unknown>>;
 }
 
-export const problem_media_type = "application/problem+json";
+const problem_media_type = "application/problem+json";
 
 /** HTTP has a status of its own for it; our code says what it comes to. */
 export class HttpProblem extends Problem {
@@ -24,45 +24,27 @@ export class HttpProblem extends Problem {
   }
 }
 
-/** Ours or the caller's: anything else is a mistake of the relay, and says no more than that. */
-export function asProblem(error: unknown): Problem | null {
-  if (error instanceof Problem) return error;
-  if (!(error instanceof EngineFault)) return null;
-  const seconds = Math.max(1, Math.ceil(error.retry_after_ms / 1_000));
-  return new Problem(error.code, error.reason, `${error.message}.`, {}, seconds);
-}
-
-export const mistake = new Problem(500, "internal", "The relay made a mistake; it was logged. Try again.");
-
 export function problemReply(problem: Problem): ProblemReply {
-  const { code, reason, message, extra, retry_after_seconds } = problem;
-  const status = problem instanceof HttpProblem ? problem.status : httpStatus(code);
-  const known = statusCode(code);
-  const retry_after = retry_after_seconds ?? (code === 429 ? 1 : undefined);
+  const own_status = problem instanceof HttpProblem ? problem.status : undefined;
+  const { status, document, retry_after_seconds } = problemDocument(problem, own_status);
   return {
     status,
     headers: {
       "content-type": problem_media_type,
       "cache-control": "no-store",
-      ...(retry_after === undefined ? {} : { "retry-after": String(retry_after) }),
+      ...(retry_after_seconds === null ? {} : { "retry-after": String(retry_after_seconds) }),
       ...(problem instanceof HttpProblem ? problem.headers : {}),
-      ...(code === 401 ? { "www-authenticate": "Bearer" } : {}),
+      ...(problem.code === 401 ? { "www-authenticate": "Bearer" } : {}),
     },
-    document: {
-      type: `urn:handfast:problem:${reason}`,
-      title: problem.title ?? known.title,
-      status,
-      code,
-      name: known.name,
-      reason,
-      detail: message,
-      retryable: known.retryable,
-      ...extra,
-    },
+    document,
   };
 }
 
-/** The HTTP status tells how the call went: output that does not fit is the caller's doing, not a bad gateway. */
-function httpStatus(code: number): number {
-  return code === 502 ? 422 : code;
+/** The same as the bytes of a response, for a socket that no request was read from, or that is being upgraded. */
+export function rawProblemReply(problem: Problem): string {
+  const { status, headers, document } = problemReply(problem);
+  const body = `${JSON.stringify(document)}\n`;
+  const lines = Object.entries({ ...headers, connection: "close", "content-length": Buffer.byteLength(body) });
+  const head = lines.map(([name, value]) => `${name}: ${value}`).join("\r\n");
+  return `HTTP/1.1 ${status} ${problem.reason}\r\n${head}\r\n\r\n${body}`;
 }

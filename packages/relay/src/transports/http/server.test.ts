@@ -111,6 +111,17 @@ describe("a server with little patience", () => {
   });
 });
 
+describe("a server that stops", () => {
+  it("waits for no connection on which nothing was asked", async () => {
+    const patient_ms = 4 * 60_000;
+    const relay = await TestRelay.start({ limits: { headers_timeout_ms: patient_ms, stop_ms: patient_ms } });
+    const { answer } = speak(relay.url, "");
+    await relay.get("/healthz");
+    await relay.stop();
+    expect(await answer).toBe("");
+  });
+});
+
 describe("a server that is not for everybody", () => {
   let relay: TestRelay;
   afterEach(() => relay.stop());
@@ -125,6 +136,16 @@ describe("a server that is not for everybody", () => {
     expect(await ask(`host: ${host}\r\norigin: http://evil.example`)).toMatch(/^HTTP\/1.1 403 [\s\S]*foreign_origin/);
     expect(await ask(`host: ${host}\r\norigin: http://${host}`)).toMatch(/^HTTP\/1.1 200/);
     expect(await ask(`host: ${host}`)).not.toMatch(/access-control/i);
+  });
+
+  it("answers behind a proxy to its public Host, and on the machine itself to where it listens", async () => {
+    relay = await TestRelay.start({ flags: ["--public-url", "https://relay.example"] });
+    const { host: address, port } = new URL(relay.listens_on);
+    const ask = (host: string) =>
+      speak(relay.listens_on, `GET /healthz HTTP/1.1\r\nconnection: close\r\nhost: ${host}\r\n\r\n`).answer;
+    expect(await ask("relay.example")).toMatch(/^HTTP\/1.1 200/);
+    expect(await ask(address)).toMatch(/^HTTP\/1.1 200/);
+    expect(await ask(`rebound.example:${port}`)).toMatch(/^HTTP\/1.1 403 [\s\S]*foreign_host/);
   });
 
   it("tells a flood when to come back, each caller apart", async () => {

@@ -3,14 +3,14 @@
  * the developer happens to have open must not be among them (DNS rebinding, requests across sites).
  */
 
-import type { Audience } from "../../identity/audience.ts";
-import { Problem } from "../../problem.ts";
+import type { Audience } from "../identity/audience.ts";
+import { Problem } from "../problem.ts";
 
 /** Parsed once: they change only when the relay begins to listen. */
 const parsed = new WeakMap<readonly string[], readonly URL[]>();
 
 function urlsOf(audience: Audience): readonly URL[] {
-  const all = audience.all();
+  const all = audience.reachable();
   const known = parsed.get(all) ?? all.map((url) => new URL(url));
   parsed.set(all, known);
   return known;

@@ -1,0 +1,204 @@
+/**
+ * The one way from a request to an operation, whatever carried it: who calls and how often, whether the parts fit, how
+ * many calls are in flight, what is counted and logged. Transports only translate, on both sides of it.
+ */
+
+import type { Surroundings } from "@handfast/engine";
+import type { Logger } from "pino";
+import type { Caller } from "../identity/caller.ts";
+import type { RelayLimits } from "../limits.ts";
+import type { Call, Operation, Reply, RequestFacts } from "../operations/operation.ts";
+import type { Relay } from "../operations/relay.ts";
+import { operations } from "../operations/table.ts";
+import { Problem } from "../problem.ts";
+import { type Fit, fitter } from "../schemas/fit.ts";
+import { InFlight, type Place, type WhyEnded } from "./in-flight.ts";
+import { asProblem, mistake } from "./problem-document.ts";
+import { RateLimit } from "./rate-limit.ts";
+
+export type AnyCall = Call<unknown, unknown, unknown>;
+
+/** What a request says besides its body. */
+export interface Said {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly wait_ms: number;
+  readonly facts: RequestFacts;
+}
+
+/** One request, as its transport sees it. Whatever it throws becomes the problem that the caller is told. */
+export interface Carrier {
+  /** Aborts when its caller has gone or `end` was called. */
+  readonly signal: AbortSignal;
+  /** Wait no longer: answer with what there is. */
+  end(why: WhyEnded): void;
+  /** Who calls; null: nobody in particular, where anyone may. */
+  identify(operation: Operation): Caller | null | Promise<Caller | null>;
+  said(operation: Operation): Said;
+  /** The JSON of the body; asked for only where the operation takes one. */
+  body(operation: Operation): unknown;
+  /** What it returns is awaited: then the answer was handed over, or is lost. */
+  deliver(answer: Reply, call: AnyCall): unknown;
+  refuse(problem: Problem): void;
+}
+
+/** An operation with its schemas ready to be checked against. */
+interface Served {
+  readonly operation: Operation;
+  readonly fitParams: Fit;
+  readonly fitQuery: Fit;
+  readonly fitPlain: Fit | null;
+  readonly fitSigned: Fit | null;
+}
+
+export interface CallsOptions {
+  readonly relay: Relay;
+  readonly limits: RelayLimits;
+  readonly log: Logger;
+  readonly surroundings: Surroundings;
+}
+
+const nothing = { type: "object", additionalProperties: false, properties: {} } as never;
+const noParams = fitter(nothing, "path");
+const noQuery = fitter(nothing, "query");
+
+const served: ReadonlyMap<string, Served> = new Map(
+  operations.map((operation) => [
+    operation.name,
+    {
+      operation,
+      fitParams: operation.params === undefined ? noParams : fitter(operation.params, "path"),
+      fitQuery: operation.query === undefined ? noQuery : fitter(operation.query, "query"),
+      fitPlain: operation.body === undefined ? null : fitter(operation.body, "body"),
+      fitSigned: operation.signed === undefined ? null : fitter(operation.signed, "body"),
+    },
+  ]),
+);
+
+export class Calls {
+  readonly in_flight: InFlight;
+  readonly #relay: Relay;
+  readonly #log: Logger;
+  readonly #nobody: Caller;
+  readonly #known: RateLimit;
+  readonly #strangers: RateLimit;
+  readonly #stopRevocations: () => void;
+
+  constructor({ relay, limits, log, surroundings }: CallsOptions) {
+    this.#relay = relay;
+    this.#log = log;
+    this.#nobody = { namespace: relay.configuration.namespace, name: "", role: "agent", key: null };
+    this.in_flight = new InFlight(limits, surroundings);
+    const { requests_per_second: per_second, request_burst: burst } = relay.configuration.limits;
+    this.#known = new RateLimit({ per_second, burst }, limits.rate_callers);
+    this.#strangers = new RateLimit(
+      { per_second: limits.anonymous_requests_per_second, burst: limits.anonymous_request_burst },
+      limits.rate_callers,
+    );
+    this.#stopRevocations = relay.identity.onRevoked((agent) => this.in_flight.revoke(agent));
+  }
+
+  /** Whoever waits gets an answer now. */
+  stop(): void {
+    this.#stopRevocations();
+    this.in_flight.stop();
+  }
+
+  /** From the request to its answer. Never rejects: what goes wrong is the carrier's to tell. */
+  async take(name: string, carrier: Carrier): Promise<void> {
+    const began = performance.now();
+    let place: Place | null = null;
+    let code = 500;
+    try {
+      const asked = served.get(name);
+      if (asked === undefined) throw unknownOperation(name);
+      place = this.in_flight.open(name, (why) => carrier.end(why));
+      const call = await this.#call(asked, carrier, place);
+      const answer = await asked.operation.run(call);
+      code = "status" in answer ? answer.status : 200;
+      await carrier.deliver(answer, call);
+    } catch (error) {
+      const problem = this.problemOf(error, name);
+      code = problem.code;
+      carrier.refuse(problem);
+    } finally {
+      place?.close();
+      const took_ms = performance.now() - began;
+      this.#relay.metrics.called(served.has(name) ? name : "unknown", code, took_ms);
+      this.#log.debug({ operation: name, code, took_ms: Math.round(took_ms) }, "call");
+    }
+  }
+
+  async #call({ operation, fitParams, fitQuery, fitPlain, fitSigned }: Served, carrier: Carrier, place: Place) {
+    const visitor = await carrier.identify(operation);
+    if (visitor !== null) place.belongsTo(visitor.name);
+    const { params, query, wait_ms, facts } = carrier.said(operation);
+    fitParams(params);
+    fitQuery(query);
+    const waits_ms = operation.waits === true ? wait_ms : 0;
+    if (waits_ms > 0 && !facts.wants_stream) place.waits();
+    const body = fitPlain === null ? undefined : await carrier.body(operation);
+    if (fitPlain !== null) (fitSigned !== null && isSigned(body) ? fitSigned : fitPlain)(body);
+    return {
+      relay: this.#relay,
+      caller: visitor ?? this.#nobody,
+      visitor,
+      params,
+      query,
+      body,
+      wait_ms: waits_ms,
+      signal: carrier.signal,
+      request: facts,
+    };
+  }
+
+  /** Who is behind a credential that comes with the call itself. */
+  async authenticate(operation: Operation, authorization: string | undefined, address: string): Promise<Caller | null> {
+    if (operation.access === "anyone" && authorization === undefined) {
+      if (operation.tag !== "relay") this.throttleStranger(address);
+      return null;
+    }
+    const caller = await this.#relay.identity.authenticate({ authorization }).catch((error: unknown) => {
+      this.throttleStranger(address);
+      throw error;
+    });
+    this.admit(operation, caller);
+    return caller;
+  }
+
+  /** Whether somebody whose identity is proven may make this call now. */
+  admit({ access }: Pick<Operation, "access">, { name, role }: Caller): void {
+    throttle(this.#known, name);
+    if (access === "operator" && role !== "operator") {
+      throw new Problem(403, "operator_only", "This is for operators: give the operator's token.");
+    }
+  }
+
+  /** Whoever proved no identity is counted by the address it comes from. */
+  throttleStranger(address: string): void {
+    throttle(this.#strangers, address);
+  }
+
+  /** What the caller is told; a mistake of the relay is logged, and says no more than that. */
+  problemOf(error: unknown, operation: string): Problem {
+    const problem = asProblem(error);
+    if (problem !== null) return problem;
+    this.#relay.metrics.fault("mistake");
+    this.#log.error({ err: error, operation }, "the relay made a mistake");
+    return mistake;
+  }
+}
+
+function throttle(rate: RateLimit, caller: string): void {
+  const seconds = rate.take(caller, performance.now());
+  if (seconds > 0) throw new Problem(429, "too_fast", `Too many calls; try again in ${seconds} s.`, {}, seconds);
+}
+
+function isSigned(body: unknown): boolean {
+  return typeof body === "object" && body !== null && Object.hasOwn(body, "signed");
+}
+
+function unknownOperation(name: string): Problem {
+  const shown = JSON.stringify(name.length > 64 ? `${name.slice(0, 63)}…` : name);
+  return new Problem(404, "unknown_operation", `There is no operation ${shown}; openapi lists them by operationId.`);
+}

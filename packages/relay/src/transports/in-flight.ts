@@ -1,0 +1,151 @@
+/**
+ * The calls in flight, whatever carries them: who makes them, how many each may make, and how to end those that wait,
+ * when their caller's credential is worth nothing any more or the relay stops.
+ */
+
+import type { Surroundings } from "@handfast/engine";
+import type { RelayLimits } from "../limits.ts";
+import { Problem } from "../problem.ts";
+import { Tally } from "../tally.ts";
+
+export type WhyEnded = "revoked" | "stopping";
+
+/** Whether the relay is alive, and what those who hold leases must say in time: a crowd does not keep these out. */
+const vital: ReadonlySet<string> = new Set([
+  "healthz",
+  "readyz",
+  "metrics",
+  "ack",
+  "heartbeat",
+  "checkpoint",
+  "complete",
+  "fail",
+  "reject",
+  "release",
+]);
+
+/** One call, from its arrival to its answer. */
+export interface Place {
+  /** Throws where its caller has too many already. */
+  belongsTo(caller: string): void;
+  /** It will wait: of those a caller has fewer. To be told after whom it belongs to. */
+  waits(): void;
+  close(): void;
+}
+
+export class InFlight {
+  readonly #limits: RelayLimits;
+  readonly #surroundings: Surroundings;
+  readonly #taken = new Set<TakenPlace>();
+  readonly #calls = new Tally();
+  readonly #vital_calls = new Tally();
+  readonly #waits = new Tally();
+  readonly #streams = new Tally();
+  readonly #whenIdle: (() => void)[] = [];
+  #stopping = false;
+
+  constructor(limits: RelayLimits, surroundings: Surroundings) {
+    this.#limits = limits;
+    this.#surroundings = surroundings;
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** `end` is told when it should wait no longer. Throws where the relay has too many calls in flight. */
+  open(operation: string, end: (why: WhyEnded) => void): Place {
+    const is_vital = vital.has(operation);
+    this.#checkRoom(is_vital);
+    const place = new TakenPlace(
+      end,
+      (caller, what) => this.#count(caller, what, is_vital),
+      () => this.#leave(place),
+    );
+    this.#taken.add(place);
+    if (this.#stopping) end("stopping");
+    return place;
+  }
+
+  #leave(place: TakenPlace): void {
+    this.#taken.delete(place);
+    if (this.#taken.size === 0) for (const idle of this.#whenIdle.splice(0)) idle();
+  }
+
+  #checkRoom(is_vital: boolean): void {
+    const { requests_in_flight, requests_in_flight_vital } = this.#limits;
+    if (this.#taken.size < (is_vital ? requests_in_flight_vital : requests_in_flight)) return;
+    const detail = "The relay has as many calls in flight as it takes; try again in a moment.";
+    throw new Problem(429, "busy", detail, {}, 1);
+  }
+
+  #count(caller: string, what: "calls" | "waits", is_vital: boolean): () => void {
+    const tally = what === "waits" ? this.#waits : is_vital ? this.#vital_calls : this.#calls;
+    const most = what === "calls" ? this.#limits.calls_per_caller : this.#limits.waits_per_caller;
+    if (tally.of(caller) < most) return tally.add(caller);
+    const which = what === "calls" ? "calls in flight" : "calls that wait";
+    throw new Problem(429, `too_many_${what}`, `You have ${most} ${which}; let some of them end first.`, {}, 1);
+  }
+
+  /** Counts an open stream; returns how to count it off. */
+  stream(caller: string): () => void {
+    const own = this.#streams.of(caller);
+    if (this.#streams.total >= this.#limits.sse_streams || own >= this.#limits.sse_streams_per_agent) {
+      throw new Problem(429, "too_many_streams", `You have ${own} event streams open; close some, or poll.`, {}, 5);
+    }
+    return this.#streams.add(caller);
+  }
+
+  /** A credential of this caller is worth nothing any more: what waits on it ends. */
+  revoke(caller: string): void {
+    for (const place of this.#taken) if (place.caller === caller) place.end("revoked");
+  }
+
+  stop(): void {
+    this.#stopping = true;
+    for (const place of this.#taken) place.end("stopping");
+  }
+
+  /** Resolves when no call is in flight any more, or after so long. */
+  async idle(most_ms: number): Promise<void> {
+    if (this.#taken.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#whenIdle.push(resolve);
+    const cancel = this.#surroundings.schedule(most_ms, resolve);
+    await promise.finally(cancel);
+  }
+}
+
+class TakenPlace implements Place {
+  caller = "";
+  readonly end: (why: WhyEnded) => void;
+  readonly #count: (caller: string, what: "calls" | "waits") => () => void;
+  readonly #leave: () => void;
+  #uncount: (() => void) | null = null;
+  #unwait: (() => void) | null = null;
+
+  constructor(
+    end: (why: WhyEnded) => void,
+    count: (caller: string, what: "calls" | "waits") => () => void,
+    leave: () => void,
+  ) {
+    this.end = end;
+    this.#count = count;
+    this.#leave = leave;
+  }
+
+  belongsTo(caller: string): void {
+    this.caller = caller;
+    this.#uncount = this.#count(caller, "calls");
+  }
+
+  waits(): void {
+    this.#unwait = this.#count(this.caller, "waits");
+  }
+
+  close(): void {
+    this.#uncount?.();
+    this.#unwait?.();
+    this.#leave();
+  }
+}

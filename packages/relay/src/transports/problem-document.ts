@@ -1,0 +1,45 @@
+/** Whatever went wrong, as a problem document (RFC 9457), the same over every transport. */
+
+import { EngineFault } from "@handfast/engine";
+import { statusCode } from "@handfast/protocol";
+import { Problem } from "../problem.ts";
+
+/** Ours or the caller's: anything else is a mistake of the relay, and says no more than that. */
+export function asProblem(error: unknown): Problem | null {
+  if (error instanceof Problem) return error;
+  if (!(error instanceof EngineFault)) return null;
+  const seconds = Math.max(1, Math.ceil(error.retry_after_ms / 1_000));
+  return new Problem(error.code, error.reason, `${error.message}.`, {}, seconds);
+}
+
+export const mistake = new Problem(500, "internal", "The relay made a mistake; it was logged. Try again.");
+
+export interface ProblemDocument {
+  readonly status: number;
+  readonly document: Readonly<Record<string, unknown>>;
+  /** When to come back, where that is known. */
+  readonly retry_after_seconds: number | null;
+}
+
+export function problemDocument(problem: Problem, status = httpStatus(problem.code)): ProblemDocument {
+  const { code, reason, message, extra } = problem;
+  const known = statusCode(code);
+  const document = {
+    type: `urn:handfast:problem:${reason}`,
+    title: problem.title ?? known.title,
+    status,
+    code,
+    name: known.name,
+    reason,
+    detail: message,
+    retryable: known.retryable,
+    help: `handfast explain ${reason}`,
+    ...extra,
+  };
+  return { status, document, retry_after_seconds: problem.retry_after_seconds ?? (code === 429 ? 1 : null) };
+}
+
+/** The HTTP status tells how the call went: output that does not fit is the caller's doing, not a bad gateway. */
+function httpStatus(code: number): number {
+  return code === 502 ? 422 : code;
+}

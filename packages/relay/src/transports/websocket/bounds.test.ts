@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { MemoryRelay, type MemorySocket } from "./testing/memory-relay.ts";
+
+let relay: MemoryRelay;
+afterEach(() => relay.stop());
+
+const submitted = async (peer: MemorySocket, body: object) => {
+  peer.say({ calls: [{ n: 900, op: "submit", body }] });
+  await relay.time.rest();
+  return peer.reply(900).body.id as string;
+};
+const stateOf = async (peer: MemorySocket, id: string) => {
+  peer.say({ calls: [{ n: 901, op: "get", params: { id } }] });
+  await relay.time.rest();
+  return peer.reply(901).body;
+};
+
+describe("what one connection may take of the relay's memory", () => {
+  it("is bounded for what it sends: reading pauses while too much is in flight, and goes on after", async () => {
+    relay = await MemoryRelay.start({ ws_in_flight_bytes: 2_000_000 });
+    const peer = await relay.greet("flooding");
+    const text = "x".repeat(900_000);
+    for (let n = 1; n <= 3; n += 1) {
+      peer.say({ calls: [{ n, op: "submit", body: { capability: "work", text }, wait_ms: 60_000 }] });
+    }
+    await relay.time.rest();
+    expect(peer.isPaused).toBe(true);
+    peer.say({ abandon: [1, 2] });
+    await relay.time.rest();
+    expect(peer.isPaused).toBe(false);
+    expect(peer.ended).toBeNull();
+    peer.say({ abandon: [3] });
+  });
+
+  it("is bounded for what it asks for: pages are made a few at a time, as fast as they are taken", async () => {
+    relay = await MemoryRelay.start({ ws_pages_in_flight: 2 });
+    const peer = await relay.greet("asking");
+    for (let count = 0; count < 3; count += 1) await submitted(peer, { capability: "work", text: "x".repeat(500_000) });
+    peer.holds = true;
+    const query = { payloads: "inline" };
+    peer.say({ calls: Array.from({ length: 50 }, (_, index) => ({ n: index + 1, op: "log", query })) });
+    await relay.time.rest();
+    const answered = () => peer.sent.flatMap(({ replies = [] }) => replies).filter(({ n }) => n <= 50).length;
+    expect(answered()).toBeLessThanOrEqual(4);
+    // It is no fault to ask for much: all of it comes, at the pace of its reader.
+    for (let turn = 0; turn < 200 && answered() < 50; turn += 1) {
+      peer.release();
+      await relay.time.rest();
+    }
+    expect(answered()).toBe(50);
+  });
+
+  it("is bounded for what it does not take: beyond that it is cut", async () => {
+    relay = await MemoryRelay.start({ ws_output_most_bytes: 5_000_000 });
+    const peer = await relay.greet("greedy");
+    const id = await submitted(peer, { capability: "work", text: "x".repeat(900_000) });
+    peer.holds = true;
+    const get = { op: "get", params: { id }, query: { input: true } };
+    peer.say({ calls: Array.from({ length: 20 }, (_, index) => ({ n: index + 1, ...get })) });
+    await relay.time.rest();
+    expect(peer.ended).toEqual({ code: 4430, reason: "slow_reader" });
+  });
+
+  it("does not grow by a stream that is not read", async () => {
+    relay = await MemoryRelay.start({ ws_buffered_bytes: 2_000 });
+    const peer = await relay.greet("dozing");
+    const id = await submitted(peer, { capability: "work", input: 1 });
+    peer.holds = true;
+    peer.say({ calls: [{ n: 1, op: "read_chunks", params: { id }, stream: true }] });
+    const worker = await relay.greet("writer");
+    worker.say({ calls: [{ n: 1, op: "claim", body: { worker: "w" } }] });
+    await relay.time.rest();
+    const [{ fence }] = worker.reply(1).body.leases;
+    const text = "y".repeat(1_000);
+    for (let count = 0; count < 50; count += 1) {
+      const body = { fence, offset: count * 1_000, text };
+      worker.say({ calls: [{ n: 10 + count, op: "write_chunk", params: { id }, body }] });
+      await relay.time.rest();
+    }
+    const events = peer.sent.flatMap(({ events: some = [] }) => some);
+    expect(events.length).toBeLessThan(5);
+    peer.release();
+    peer.holds = false;
+    await relay.time.rest();
+    const all = peer.sent.flatMap(({ events: some = [] }) => some);
+    expect(all.map(({ data }) => data.text).join("")).toHaveLength(50_000);
+  });
+});
+
+describe("a lease", () => {
+  const claimed = async () => {
+    relay = await MemoryRelay.start();
+    const sender = await relay.greet("sender");
+    const worker = await relay.greet("worker");
+    worker.holds = true;
+    const id = await submitted(sender, { to: "worker", input: 1 });
+    worker.say({ calls: [{ n: 1, op: "claim", body: { worker: "w" } }] });
+    await relay.time.rest();
+    expect(worker.reply(1).body.leases[0].id).toBe(id);
+    return { sender, worker, id };
+  };
+
+  it("that never left the relay is given back when the connection breaks, and counts as nothing", async () => {
+    const { sender, worker, id } = await claimed();
+    worker.break();
+    await relay.time.rest();
+    expect(await stateOf(sender, id)).toMatchObject({ state: "queued", attempts: 0 });
+  });
+
+  it("that left it stays the worker's until its ack clock runs out", async () => {
+    const { sender, worker, id } = await claimed();
+    worker.release();
+    worker.break();
+    await relay.time.rest();
+    expect(await stateOf(sender, id)).toMatchObject({ state: "delivered" });
+    await relay.time.advance(11_000);
+    sender.say({ calls: [{ n: 902, op: "get", params: { id } }] });
+    await relay.time.rest();
+    expect(sender.reply(902).body.state).toBe("queued");
+  });
+
+  it("of an abandoned claim is given back", async () => {
+    relay = await MemoryRelay.start();
+    const sender = await relay.greet("sender");
+    const worker = await relay.greet("worker");
+    const id = await submitted(sender, { to: "worker", input: 1 });
+    worker.say({ calls: [{ n: 1, op: "claim", body: { worker: "w" }, wait_ms: 1_000 }] });
+    worker.say({ abandon: [1] });
+    await relay.time.rest();
+    expect(worker.reply(1)).toBeUndefined();
+    expect(await stateOf(sender, id)).toMatchObject({ state: "queued" });
+  });
+});

@@ -1,0 +1,132 @@
+/** Every WebSocket of the relay: how many there may be, when each must have said or taken something, and their end. */
+
+import type { Surroundings } from "@handfast/engine";
+import type { Logger } from "pino";
+import type { Caller } from "../../identity/caller.ts";
+import type { RelayLimits } from "../../limits.ts";
+import type { Relay } from "../../operations/relay.ts";
+import { Problem } from "../../problem.ts";
+import { Tally } from "../../tally.ts";
+import type { Calls } from "../calls.ts";
+import type { FrameSocket } from "./frame-socket.ts";
+import { Session } from "./session.ts";
+
+export interface WebSocketSessionsOptions {
+  readonly relay: Relay;
+  readonly calls: Calls;
+  readonly limits: RelayLimits;
+  readonly log: Logger;
+  readonly surroundings: Surroundings;
+}
+
+export class WebSocketSessions {
+  readonly #options: WebSocketSessionsOptions;
+  readonly #sessions = new Set<Session>();
+  readonly #by_caller = new Tally();
+  readonly #uncount = new Map<Session, () => void>();
+  readonly #whenEmpty: (() => void)[] = [];
+  readonly #stopRevocations: () => void;
+  #strangers = 0;
+  #is_stopping = false;
+  #swept_at = 0;
+  #cancelSweep: (() => void) | null = null;
+
+  constructor(options: WebSocketSessionsOptions) {
+    this.#options = options;
+    this.#stopRevocations = options.relay.identity.onRevoked((agent) => this.#recheck(agent));
+  }
+
+  /** Throws a Problem where no further connection is taken now. */
+  checkRoom(): void {
+    const { ws_connections, ws_strangers } = this.#options.limits;
+    if (this.#is_stopping) throw new Problem(429, "stopping", "The relay is stopping; come back in a moment.", {}, 1);
+    if (this.#sessions.size < ws_connections && this.#strangers < ws_strangers) return;
+    throw new Problem(429, "too_many_connections", "The relay has as many connections as it takes.", {}, 5);
+  }
+
+  /** Serves a socket that is open. `address` tells strangers apart. */
+  accept(socket: FrameSocket, address = "in-process"): Session {
+    const { relay, calls, limits, surroundings, log } = this.#options;
+    const session: Session = new Session(socket, {
+      relay,
+      calls,
+      limits,
+      surroundings,
+      address,
+      greeted: (greeted, caller) => this.#greeted(greeted, caller),
+      closed: (closed, code) => this.#closed(closed, code),
+      warn: (error, message) => log.warn({ err: error }, message),
+    });
+    this.#sessions.add(session);
+    this.#strangers += 1;
+    relay.metrics.connectionOpened();
+    if (this.#is_stopping) session.finish();
+    if (this.#cancelSweep === null) {
+      this.#swept_at = surroundings.now();
+      this.#sweepLater();
+    }
+    return session;
+  }
+
+  /** Answers what is in flight, tells everybody to come back, and waits until they are gone. */
+  async stop(): Promise<void> {
+    this.#is_stopping = true;
+    this.#stopRevocations();
+    if (this.#sessions.size > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#whenEmpty.push(resolve);
+      for (const session of [...this.#sessions]) session.finish();
+      const cut = () => {
+        for (const session of [...this.#sessions]) session.cut();
+      };
+      const cancel = this.#options.surroundings.schedule(this.#options.limits.stop_ms, cut);
+      if (this.#sessions.size > 0) await promise;
+      cancel();
+    }
+    this.#cancelSweep?.();
+    this.#cancelSweep = null;
+  }
+
+  #greeted(session: Session, { name }: Caller): void {
+    const most = this.#options.limits.ws_connections_per_agent;
+    if (this.#by_caller.of(name) >= most) {
+      throw new Problem(429, "too_many_connections", `${name} has ${most} connections; close some first.`, {}, 5);
+    }
+    this.#strangers -= 1;
+    this.#uncount.set(session, this.#by_caller.add(name));
+  }
+
+  #closed(session: Session, code: number): void {
+    this.#sessions.delete(session);
+    const uncount = this.#uncount.get(session);
+    this.#uncount.delete(session);
+    if (uncount === undefined) this.#strangers -= 1;
+    else uncount();
+    this.#options.relay.metrics.connectionClosed(code);
+    if (this.#sessions.size === 0) for (const empty of this.#whenEmpty.splice(0)) empty();
+  }
+
+  #recheck(agent: string): void {
+    for (const session of [...this.#sessions]) if (session.caller?.name === agent) void session.recheck();
+  }
+
+  /** One timer for all of them; none while there are no connections. */
+  #sweepLater(): void {
+    const { limits, surroundings } = this.#options;
+    this.#cancelSweep = surroundings.schedule(limits.ws_sweep_ms, () => {
+      this.#cancelSweep = null;
+      this.#sweep(surroundings.now());
+      if (this.#sessions.size > 0) this.#sweepLater();
+    });
+  }
+
+  #sweep(now: number): void {
+    const { ws_sweep_ms, ws_ping_ms } = this.#options.limits;
+    const was_stalled = now - this.#swept_at > ws_sweep_ms + ws_ping_ms / 2;
+    this.#swept_at = now;
+    for (const session of [...this.#sessions]) {
+      if (was_stalled) session.forgive();
+      session.sweep(now);
+    }
+  }
+}

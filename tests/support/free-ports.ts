@@ -1,0 +1,33 @@
+/** A guide on ports that are free on this machine. */
+
+import { createServer } from "node:net";
+import type { Guide } from "./guide.ts";
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  return typeof address === "object" && address !== null ? String(address.port) : "0";
+}
+
+/** The guide's ports are most often taken here: others stand in for them, in what is typed and in what is printed. */
+export async function onFreePorts(
+  guide: Guide,
+): Promise<{ guide: Guide; env: NodeJS.ProcessEnv; shown(text: string): string }> {
+  const ports = new Map([
+    ["7420", await freePort()],
+    ["7421", await freePort()],
+  ]);
+  const exchange = (text: string, from: (pair: [string, string]) => [string, string]) =>
+    [...ports].map(from).reduce((done, [old, other]) => done.replaceAll(old, other), text);
+  const typed = (text: string) => exchange(text, (pair) => pair);
+  return {
+    guide: {
+      blocks: guide.blocks.map((block) => ({ ...block, text: typed(block.text) })),
+      files: guide.files.map((file) => ({ ...file, text: typed(file.text) })),
+    },
+    env: { HANDFAST_PORT: ports.get("7420"), HANDFAST_URL: `http://127.0.0.1:${ports.get("7420")}` },
+    shown: (text) => exchange(text, ([old, other]) => [other, old]),
+  };
+}
