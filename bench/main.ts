@@ -2,12 +2,18 @@
 
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { openClient } from "./client-handoffs.ts";
 import { openEngine } from "./engine-handoffs.ts";
 import { openHttp } from "./http-handoffs.ts";
 import { type Figure, measure } from "./measure.ts";
 
 const concurrencies = [1, 64, 256];
-const ways = { "engine and store": openEngine, "relay over HTTP": openHttp } as const;
+const ways = {
+  "engine and store": openEngine,
+  "relay over HTTP": openHttp,
+  "client, unsigned": () => openClient("tokens"),
+  "client, signed": () => openClient("keys"),
+} as const;
 
 const { values } = parseArgs({
   options: { json: { type: "boolean", default: false }, seconds: { type: "string", default: "5" } },

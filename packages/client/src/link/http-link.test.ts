@@ -1,0 +1,5 @@
+/** The link over HTTP. */
+
+import { describeLink } from "./link.conformance.ts";
+
+describeLink("http");

@@ -1,0 +1,27 @@
+/** Every bound of a link, with its unit in its name. */
+
+export const linkLimits = {
+  backoff_least_ms: 100,
+  backoff_most_ms: 5_000,
+  /** A wait that the relay is asked for at once; longer ones are asked anew. */
+  wait_most_ms: 60_000,
+  /** A relay that has not answered a call this long after its wait was over is taken for gone. */
+  answer_ms: 30_000,
+  /** The least time that a first try gets, however small the patience. */
+  first_try_ms: 2_000,
+  /** Of a stream: comments come every 15 seconds. */
+  stream_silence_ms: 45_000,
+  /** Events that wait for a slow reader of one stream before it is let go and opened again from its last id. */
+  stream_events: 1_000,
+  /** Documents that one signature covers. */
+  signed_together: 1_024,
+  /** Silence after which a ping is sent, and the time for its pong. */
+  ping_after_ms: 30_000,
+  pong_within_ms: 10_000,
+  /** From the opening of a connection to the relay's hello. */
+  hello_ms: 10_000,
+  /** A message of a stream or a frame that is larger than this is not Handfast's. */
+  event_chars: 32_000_000,
+  /** Calls that leave room in flight for those of a worker that must end what it holds. */
+  vital_reserve: 256,
+} as const;

@@ -1,0 +1,76 @@
+/** A call on its way over a WebSocket: what is sent of it, as often as needed, and who waits for its answer. */
+
+import { parseStrict, toUtf8 } from "@handfast/protocol";
+import type { OperationName } from "@handfast/protocol/wire";
+import { HandoffError } from "../errors.ts";
+import type { Call, StreamEvent, Unsigned } from "./link.ts";
+import { idOf } from "./link-errors.ts";
+import type { Reply } from "./ws-connection.ts";
+
+export interface WsCall {
+  readonly n: number;
+  /** Of a worker that must be able to end what it holds: sent before others, and where others must wait. */
+  readonly is_vital: boolean;
+  /** Answered at once or not at all: close() waits for it. */
+  readonly is_act: boolean;
+  /** Means nothing on another connection. */
+  readonly is_bound: boolean;
+  /** The call as it stands in a frame. */
+  text(): string;
+  readonly bytes: number;
+  /** What the frame's signature covers of it. */
+  readonly documents: readonly Pick<Unsigned, "typ" | "document">[];
+  readonly began_at: number;
+  readonly patience_ms: number;
+  reply(reply: Reply): void;
+  event(event: StreamEvent): void;
+  reject(error: unknown): void;
+}
+
+const vital: ReadonlySet<string> = new Set([
+  "ack",
+  "heartbeat",
+  "complete",
+  "fail",
+  "reject",
+  "release",
+  "checkpoint",
+  "write_chunk",
+  "authenticate",
+]);
+
+export function isVital(op: string): boolean {
+  return vital.has(op);
+}
+
+/** What a call says besides its number; `more` are members of its own, such as `wait_ms`. */
+export function callText(op: string, call: Partial<Call<OperationName>>, more: object = {}): string {
+  const { params, query, body } = call;
+  return JSON.stringify({ op, params, query, body, ...more }).slice(1);
+}
+
+export function signedBody({ document, payload, payload_encoding }: Unsigned): object {
+  return { signed: { document, payload, payload_encoding } };
+}
+
+const json_depth = 64;
+const json_keys = 100_000;
+
+/** A frame that is not strict JSON ends its connection, with the calls of others in it: so one is refused here, alone. */
+export function checkStrict({ params, query, body }: Partial<Call<OperationName>>): void {
+  const parsed = parseStrict(JSON.stringify([params ?? null, query ?? null, body ?? null]), {
+    max_depth: json_depth + 1,
+    max_keys: json_keys,
+  });
+  if (parsed.ok) return;
+  const { reason, path } = parsed.fault;
+  const where = path.replace(/^\/\d+/, "");
+  const what = `${reason.replaceAll("_", " ")}${where === "" ? "" : ` at ${where}`}`;
+  const message = `What was to be sent is not JSON that a relay takes: ${what}.`;
+  throw new HandoffError({ code: 400, reason, message, retryable: false, handoff: idOf(params) });
+}
+
+/** Exact only where it must be: no text has more than three bytes for a UTF-16 unit. */
+export function byteLength(text: string, most: number): number {
+  return text.length * 3 <= most ? text.length : toUtf8(text).length;
+}

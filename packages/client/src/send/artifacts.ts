@@ -1,0 +1,28 @@
+/** Files that go along with a handoff: put up under their SHA-256 first, then referred to. */
+
+import { type Artifact, toHex } from "@handfast/protocol";
+import type { Base } from "../base.ts";
+import { usage } from "./faults.ts";
+import type { ArtifactBytes, SendOptions } from "./options.ts";
+
+/** References to all of them. Bytes that are up already cost one call and change nothing. */
+export async function putArtifacts(base: Base, options: SendOptions): Promise<readonly Artifact[]> {
+  const { artifacts = [], signal } = options;
+  return Promise.all(artifacts.map((each) => ("bytes" in each ? put(base, each, signal) : reference(each))));
+}
+
+function reference(artifact: Artifact): Artifact {
+  if (/^[0-9a-f]{64}$/.test(artifact.sha256) && Number.isInteger(artifact.size)) return artifact;
+  throw usage(
+    `${JSON.stringify(artifact)} is no artifact.`,
+    "Give { bytes, mediaType, name } or a reference { sha256, size, media_type, name }.",
+  );
+}
+
+async function put(base: Base, given: ArtifactBytes, signal: AbortSignal | undefined): Promise<Artifact> {
+  const { bytes, mediaType = "application/octet-stream", name } = given;
+  if (!(bytes instanceof Uint8Array)) throw usage("The bytes of an artifact are no Uint8Array.", "Give a Uint8Array.");
+  const sha256 = toHex(base.crypto.sha256(bytes));
+  const { size } = await base.link.call("put_artifact", { params: { sha256 }, body: bytes }, { signal });
+  return { sha256, size, media_type: mediaType, ...(name === undefined ? {} : { name }) };
+}

@@ -1,0 +1,132 @@
+/**
+ * Whether a value can be sent as JSON and arrive as the same value. `JSON.stringify` drops functions, makes NaN null and
+ * a Map an empty object, all without a word; the relay refuses what readers could understand differently. Both are said
+ * here, with the path, before anything is sent.
+ */
+
+import { toUtf8 } from "@handfast/protocol";
+import { usage } from "./faults.ts";
+import { sendLimits } from "./limits.ts";
+
+const as_artifact =
+  "Send it as an artifact: { artifacts: [{ bytes, mediaType }] }, and refer to it in the input by its SHA-256.";
+
+/** Throws a UsageError that names what cannot be sent and where it is. */
+export function checkJson(value: unknown, what = "The input"): void {
+  const chars = new Walk(what).visit(value, "", 0);
+  // At most six bytes a character, by escapes: only what may be too large is written out to be counted.
+  if (chars * 6 > sendLimits.inline_bytes) checkSize(toUtf8(JSON.stringify(value)).length, what);
+}
+
+/** Throws a UsageError for what is not text, cannot be UTF-8, or is too large. */
+export function checkText(value: unknown, what = "The input"): asserts value is string {
+  if (typeof value !== "string") {
+    throw usage(`${what} is ${kindOf(value)}, and { text: true } sends a string.`, "Leave the option text out.");
+  }
+  if (!value.isWellFormed()) throw loneSurrogate(what, "");
+  if (value.length * 3 > sendLimits.inline_bytes) checkSize(toUtf8(value).length, what);
+}
+
+function checkSize(bytes: number, what: string): void {
+  if (bytes <= sendLimits.inline_bytes) return;
+  throw usage(`${what} has ${bytes} bytes; at most ${sendLimits.inline_bytes} go inline.`, as_artifact);
+}
+
+class Walk {
+  readonly #what: string;
+  /** The way down to where the walk is: an object that meets itself on it is a cycle. */
+  readonly #above = new Set<object>();
+
+  constructor(what: string) {
+    this.#what = what;
+  }
+
+  /** About how many characters it takes. */
+  visit(value: unknown, path: string, depth: number): number {
+    switch (typeof value) {
+      case "string":
+        if (!value.isWellFormed()) throw loneSurrogate(this.#what, path);
+        return value.length + 2;
+      case "number":
+        if (!Number.isFinite(value)) throw this.#unfit(path, `${value}, which JSON has not`, "Send null or a string.");
+        if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+          throw this.#unfit(path, `${value}, which is beyond 2^53 - 1`, "Send it as a string.");
+        }
+        return 20;
+      case "boolean":
+        return 5;
+      case "object":
+        return value === null ? 4 : this.#object(value, path, depth);
+      case "bigint":
+        throw this.#unfit(path, `the BigInt ${value}`, "Send it as a string.");
+      default:
+        throw this.#unfit(path, kindOf(value), "Leave it out, or send what it stands for.");
+    }
+  }
+
+  #object(value: object, path: string, depth: number): number {
+    if ("toJSON" in value && typeof value.toJSON === "function") return this.visit(value.toJSON(), path, depth);
+    if (depth >= sendLimits.json_depth) {
+      throw usage(`${this.#what} is deeper than ${sendLimits.json_depth} levels.`, "Make it flatter.");
+    }
+    if (this.#above.has(value)) throw this.#unfit(path, "an object that contains itself", "Refer to it by an id.");
+    this.#above.add(value);
+    const chars = Array.isArray(value) ? this.#array(value, path, depth) : this.#record(value, path, depth);
+    this.#above.delete(value);
+    return chars;
+  }
+
+  #array(items: readonly unknown[], path: string, depth: number): number {
+    let chars = 2;
+    for (let index = 0; index < items.length; index++) {
+      chars += 1 + this.visit(items[index], `${path}/${index}`, depth + 1);
+    }
+    return chars;
+  }
+
+  #record(value: object, path: string, depth: number): number {
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+      throw this.#unfit(path, "bytes, which JSON has not", as_artifact);
+    }
+    if (!isPlain(value)) {
+      throw this.#unfit(path, `a ${value.constructor.name || "class instance"}`, "Send a plain object or an array.");
+    }
+    let chars = 2;
+    for (const [name, member] of Object.entries(value)) {
+      const place = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      if (name === "__proto__") throw this.#unfit(place, "a member of this name", "Give it another name.");
+      if (!name.isWellFormed()) throw loneSurrogate(this.#what, place);
+      // As everywhere in JavaScript: a member that is undefined is one that is not there.
+      if (member !== undefined) chars += name.length + 4 + this.visit(member, place, depth + 1);
+    }
+    return chars;
+  }
+
+  #unfit(path: string, found: string, remedy: string): Error {
+    const where = path === "" ? "" : ` at ${path}`;
+    return usage(`${this.#what} cannot be sent as JSON:${where} it has ${found}.`, remedy);
+  }
+}
+
+/** Instances of classes of one's own pass as the records they are; those with a hidden content would arrive empty. */
+function isPlain(value: object): boolean {
+  return !(
+    value instanceof Map ||
+    value instanceof Set ||
+    value instanceof WeakMap ||
+    value instanceof WeakSet ||
+    value instanceof Promise ||
+    value instanceof RegExp ||
+    value instanceof Error
+  );
+}
+
+function loneSurrogate(what: string, path: string): Error {
+  const where = path === "" ? "" : ` at ${path}`;
+  return usage(`${what} is not Unicode text:${where} it has half a surrogate pair.`, "Use .toWellFormed() on it.");
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  return typeof value === "function" ? "a function" : `a ${typeof value}`;
+}

@@ -1,0 +1,106 @@
+/**
+ * Heartbeats: many leases, each beaten three times in its period, those due together in one frame. The same loop runs on
+ * a thread of its own, so that a handler that blocks the event loop keeps its lease, or here, where there are no threads.
+ */
+
+import { HandoffError } from "../errors.ts";
+import type { LeaseOver, Link } from "../link/link.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { keyOf } from "./held.ts";
+import { serveLimits as limits } from "./limits.ts";
+
+/** What a heartbeat needs to know of a lease: plain data, which can be handed to a thread. */
+export interface BeatenLease {
+  readonly id: string;
+  readonly fence: number;
+  readonly worker: string;
+  readonly lease_ms: number;
+}
+
+export interface Beats {
+  hold(lease: BeatenLease): void;
+  drop(lease: BeatenLease): void;
+  close(): void;
+}
+
+interface Beating {
+  readonly lease: BeatenLease;
+  due_at: number;
+  in_flight: boolean;
+}
+
+/** Codes after which a lease is never heard of again. */
+const final: ReadonlySet<number> = new Set([403, 404, 408, 410, 412]);
+
+export class BeatLoop implements Beats {
+  readonly #link: Link;
+  readonly #surroundings: Surroundings;
+  readonly #onOver: (over: LeaseOver) => void;
+  readonly #leases = new Map<string, Beating>();
+  #cancelTimer: () => void = () => {};
+
+  constructor(link: Link, surroundings: Surroundings, onOver: (over: LeaseOver) => void) {
+    this.#link = link;
+    this.#surroundings = surroundings;
+    this.#onOver = onOver;
+  }
+
+  hold(lease: BeatenLease): void {
+    const due_at = this.#surroundings.now() + interval(lease);
+    this.#leases.set(keyOf(lease), { lease, due_at, in_flight: false });
+    this.#schedule();
+  }
+
+  drop(lease: BeatenLease): void {
+    this.#leases.delete(keyOf(lease));
+    this.#schedule();
+  }
+
+  close(): void {
+    this.#leases.clear();
+    this.#cancelTimer();
+  }
+
+  #schedule(): void {
+    this.#cancelTimer();
+    const waiting = [...this.#leases.values()].filter(({ in_flight }) => !in_flight);
+    if (waiting.length === 0) return;
+    const next = Math.min(...waiting.map(({ due_at }) => due_at));
+    this.#cancelTimer = this.#surroundings.after(Math.max(0, next - this.#surroundings.now()), () => this.#beatDue());
+  }
+
+  /** Those due soon go along: one frame for all. */
+  #beatDue(): void {
+    const now = this.#surroundings.now();
+    for (const beating of this.#leases.values()) {
+      const { lease, due_at, in_flight } = beating;
+      if (!in_flight && due_at <= now + interval(lease) / 2) this.#beat(beating);
+    }
+    this.#schedule();
+  }
+
+  async #beat(beating: Beating): Promise<void> {
+    const { lease } = beating;
+    const { id, fence, worker, lease_ms } = lease;
+    beating.in_flight = true;
+    beating.due_at = this.#surroundings.now() + interval(lease);
+    try {
+      await this.#link.call("heartbeat", { params: { id }, body: { fence, worker } }, { patience_ms: lease_ms });
+    } catch (error) {
+      // Anything else than a last word, a relay that is away above all, is no reason to give up the work.
+      if (error instanceof HandoffError && final.has(error.code)) this.#over(lease, error);
+    }
+    beating.in_flight = false;
+    if (this.#leases.get(keyOf(lease)) === beating) this.#schedule();
+  }
+
+  #over(lease: BeatenLease, error: HandoffError): void {
+    if (!this.#leases.delete(keyOf(lease))) return;
+    const { id, fence } = lease;
+    this.#onOver({ id, fence, code: error.code, reason: error.reason, detail: error.message });
+  }
+}
+
+function interval({ lease_ms }: BeatenLease): number {
+  return lease_ms / limits.beats;
+}

@@ -1,0 +1,101 @@
+/**
+ * Asking for work. The slots of the open claims are the worker's credit: never more leases than free slots. Each claim has
+ * a request id and is repeated under it until it brought leases, so that a broken connection loses none.
+ */
+
+import { makeId } from "@handfast/protocol";
+import { type LeaseView, wireLimits } from "@handfast/protocol/wire";
+import type { Base } from "../base.ts";
+import { HandfastError } from "../errors.ts";
+import { pause } from "../link/persist.ts";
+import { messageOf } from "./faults.ts";
+import { serveLimits as limits } from "./limits.ts";
+
+interface Claim {
+  readonly request_id: string;
+  readonly slots: number;
+}
+
+export class Claims {
+  readonly #base: Base;
+  readonly #worker: string;
+  readonly #onLeases: (leases: readonly LeaseView[]) => void;
+  readonly #open = new Set<Claim>();
+  readonly #ended = new AbortController();
+  readonly #warned = new Set<string>();
+
+  /** `onLeases` is called when a claim is answered, after its slots are free again. */
+  constructor(base: Base, worker: string, onLeases: (leases: readonly LeaseView[]) => void) {
+    this.#base = base;
+    this.#worker = worker;
+    this.#onLeases = onLeases;
+  }
+
+  /** Slots lent to open claims. */
+  get credit(): number {
+    return [...this.#open].reduce((sum, { slots }) => sum + slots, 0);
+  }
+
+  /** Claims as many, unless enough claims are open: the next answer brings the turn of the others. */
+  ask(slots: number): void {
+    if (slots < 1 || this.#open.size >= limits.claims || this.#ended.signal.aborted) return;
+    const { now, randomBytes } = this.#base.surroundings;
+    const claim = { request_id: makeId(now(), randomBytes(10)), slots: Math.min(slots, wireLimits.claim_slots) };
+    this.#open.add(claim);
+    void this.#untilAnswered(claim);
+  }
+
+  /** At once, and without a word. */
+  abandon(): void {
+    this.#ended.abort();
+    this.#open.clear();
+  }
+
+  /**
+   * Each open claim once more, which ends its wait: what was on its way under its id comes now. One slot is the least
+   * that can be asked for, so it may bring a new lease too; the caller gives all of them back.
+   */
+  async takeBack(): Promise<readonly LeaseView[]> {
+    const open = [...this.#open];
+    this.#ended.abort();
+    this.#open.clear();
+    const options = { patience_ms: limits.errand_patience_ms };
+    const calls = open.map(({ request_id }) =>
+      this.#base.link.call("claim", { body: { worker: this.#worker, request_id, slots: 1 } }, options),
+    );
+    const replies = await Promise.allSettled(calls);
+    return replies.flatMap((reply) => (reply.status === "fulfilled" ? reply.value.leases : []));
+  }
+
+  async #untilAnswered(claim: Claim): Promise<void> {
+    const leases = await this.#answer(claim);
+    if (this.#open.delete(claim)) this.#onLeases(leases);
+  }
+
+  async #answer({ request_id, slots }: Claim): Promise<readonly LeaseView[]> {
+    const { link, surroundings } = this.#base;
+    const { signal } = this.#ended;
+    const body = { worker: this.#worker, request_id, slots, proofs: true };
+    for (;;) {
+      try {
+        const { leases } = await link.call("claim", { body }, { wait_ms: limits.claim_wait_ms, signal });
+        this.#warned.clear();
+        if (leases.length > 0) return leases;
+      } catch (error) {
+        if (signal.aborted) return [];
+        this.#warn(error);
+        await pause(surroundings, limits.claim_pause_ms, signal).catch(() => {});
+      }
+      if (signal.aborted) return [];
+    }
+  }
+
+  /** Once for each reason, until a claim succeeds. */
+  #warn(error: unknown): void {
+    const reason = error instanceof HandfastError ? error.reason : "claim_failed";
+    if (this.#warned.has(reason)) return;
+    this.#warned.add(reason);
+    const message = `The worker ${this.#worker} gets no work, and goes on asking: ${messageOf(error)}`;
+    this.#base.warn({ reason, message });
+  }
+}

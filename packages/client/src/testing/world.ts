@@ -1,0 +1,96 @@
+/** What a test relay and everybody around it share: one clock, one network, one kind of chance. */
+
+import { toBase64url } from "@handfast/protocol";
+import type { FrameSocket, InProcessRelay } from "@handfast/relay/in-process";
+import type { ConnectOptions } from "../connect.ts";
+import { loadRelay } from "./load-relay.ts";
+import { memoryFetch } from "./memory-fetch.ts";
+import { MemoryWebSocket } from "./memory-web-socket.ts";
+import { Network } from "./network.ts";
+import type { ThreadPool } from "./node-thread-pool.ts";
+import { Peer } from "./peer.ts";
+import { seededRandom } from "./seeded-random.ts";
+import { Stir, turn } from "./settle.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+import { VirtualTime } from "./virtual-time.ts";
+
+const seed_bytes = 32;
+
+export interface WorldOptions {
+  readonly start_at: number;
+  readonly seed: number;
+}
+
+export class World {
+  readonly relay: InProcessRelay;
+  readonly clock: VirtualClock;
+  readonly time: VirtualTime;
+  readonly #network: Network;
+  readonly #pool: ThreadPool;
+  readonly #seed: number;
+  readonly #processes = new Map<string, number>();
+
+  private constructor(relay: InProcessRelay, clock: VirtualClock, stir: Stir, pool: ThreadPool, seed: number) {
+    this.relay = relay;
+    this.clock = clock;
+    this.#network = new Network(clock, stir, pool);
+    this.time = new VirtualTime(clock, () => this.#network.settle());
+    this.#pool = pool;
+    this.#seed = seed;
+    stir.watch(() => relay.isBusy());
+  }
+
+  static async make({ start_at, seed }: WorldOptions): Promise<World> {
+    const Relay = await loadRelay();
+    const { watchThreadPool } = await import("./node-thread-pool.ts");
+    const stir = new Stir();
+    const clock = new VirtualClock(start_at, () => stir.note());
+    const defer = (run: () => void) => {
+      stir.note();
+      void turn().then(run);
+    };
+    const schedule = (ms: number, run: () => void) => clock.after(ms, run);
+    const surroundings = { now: () => clock.now(), ...seededRandom(seed, "the relay"), schedule, defer };
+    const relay = await Relay.start({ surroundings });
+    return new World(relay, clock, stir, watchThreadPool(stir), seed);
+  }
+
+  /** A new process of the agent, which is named after it. */
+  peer(agent: string, isFake: boolean): Peer {
+    const number = (this.#processes.get(agent) ?? 0) + 1;
+    this.#processes.set(agent, number);
+    const name = `${agent}.${number}`;
+    return new Peer(agent, name, isFake, this.#network, seededRandom(this.#seed, `the process ${name}`));
+  }
+
+  /** What makes a client live in this world, as this process of its agent. */
+  connectOptions({ agent, end, surroundings }: Peer): ConnectOptions {
+    const accept = (socket: FrameSocket) => this.relay.accept(socket);
+    class WebSocket extends MemoryWebSocket {
+      constructor(url: string | URL, protocols?: string | readonly string[]) {
+        super(end, accept, url, protocols);
+      }
+    }
+    return {
+      url: this.relay.url,
+      agent,
+      key: this.#keyOf(agent),
+      namespace: "default",
+      transport: "websocket",
+      WebSocket,
+      fetch: memoryFetch(end, (request) => this.relay.fetch(request)),
+      surroundings,
+      heartbeats: "here",
+    };
+  }
+
+  /** All processes of an agent have one key, and it is the same in every run. */
+  #keyOf(agent: string): string {
+    return toBase64url(seededRandom(this.#seed, `the key of ${agent}`).randomBytes(seed_bytes));
+  }
+
+  async stop(): Promise<void> {
+    await this.relay.stop();
+    this.#pool.stop();
+  }
+}

@@ -1,0 +1,255 @@
+/**
+ * Trust in what others signed, so that a recipient need not believe the relay: the sender's signature over the handoff,
+ * that the document is the one at hand, and that the payload is the one it was signed over. The first identity seen
+ * under a name is pinned for as long as the client lives; pins given by the user are stricter and name the keys.
+ */
+
+import {
+  type Crypto,
+  type DocumentTyp,
+  documentDigest,
+  fromBase64url,
+  type HandoffDocument,
+  openProof,
+  type PublicKey,
+  parsePublicKey,
+  payloadDigest,
+  readDocument,
+  type SignedRoot,
+  toUtf8,
+  verifySignedRoot,
+} from "@handfast/protocol";
+import type { AgentView, LeaseView } from "@handfast/protocol/wire";
+import { HandoffError } from "./errors.ts";
+import { normalUrl } from "./identity/public-url.ts";
+import type { Link } from "./link/link.ts";
+import { fromBase64, openPayload } from "./payload.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Which keys an agent may sign with: thumbprints by its name. */
+export type Pins = Readonly<Record<string, string | readonly string[]>>;
+
+/** A handoff's input, and what vouches for it. */
+export interface Checked {
+  readonly input: unknown;
+  /** The input, where it is text. */
+  readonly text?: string;
+  /** `signed`: the sender's own signature was checked. `attested`: the relay's word. */
+  readonly evidence: "signed" | "attested";
+}
+
+export interface TrustOptions {
+  readonly link: Pick<Link, "call">;
+  readonly crypto: Crypto;
+  readonly surroundings: Surroundings;
+  /** Every public URL of the relay. */
+  readonly relays: readonly string[];
+  readonly namespace: string;
+  readonly pins: Pins;
+  /** Nothing but what its sender signed is taken. */
+  readonly requireSigned: boolean;
+}
+
+type ProvenAct = NonNullable<LeaseView["signed"]>;
+/** Which handoff a document belongs to, for what is said when it is not trusted. */
+type About = Pick<LeaseView, "id" | "from">;
+
+interface Known {
+  readonly view: AgentView;
+  readonly until: number;
+}
+
+/** How long an agent's keys are taken as they were read: a key that was revoked since is noticed after this. */
+const keys_life_ms = 60_000;
+const remembered_most = 4_096;
+
+export class Trust {
+  readonly #options: TrustOptions;
+  readonly #relays: ReadonlySet<string>;
+  readonly #agents = new Map<string, Promise<Known>>();
+  readonly #pinned = new Map<string, string>();
+  /** By their x: checking that a point is sound costs more than checking a signature. */
+  readonly #keys = new Map<string, PublicKey>();
+  /** By SignedRoot.id: one check for all that one signature covers. */
+  readonly #roots = new Map<string, Promise<boolean>>();
+
+  constructor(options: TrustOptions) {
+    this.#options = options;
+    this.#relays = new Set(options.relays.map(normalUrl));
+  }
+
+  /** The input of a lease that was claimed with proofs. Throws HandoffError (401) saying what is wrong. */
+  async check(lease: LeaseView): Promise<Checked> {
+    const { signed } = lease;
+    if (signed === undefined || signed.proof === null) return this.#attested(lease);
+    const document = this.#document(lease, signed);
+    await this.checkSignature(lease, "handoff", document.from, signed);
+    const bytes = payloadOf(signed);
+    const salt = fromBase64url(document.input.salt);
+    const { size, sha256, media_type } = document.input;
+    if (
+      bytes === null ||
+      salt === null ||
+      bytes.length !== size ||
+      payloadDigest(this.#options.crypto, salt, bytes) !== sha256
+    ) {
+      throw untrusted(lease, "payload_differs", "its input is not the one that was signed");
+    }
+    const opened = openPayload(bytes, media_type);
+    if (opened === null) throw untrusted(lease, "payload_malformed", `its input is not ${media_type}, as it says`);
+    return { ...opened, evidence: "signed" };
+  }
+
+  #attested(lease: LeaseView): Checked {
+    const { from, input, text, base64 } = lease;
+    if (this.#options.requireSigned) {
+      throw untrusted(lease, "unsigned", `it is not signed by ${from}, and this client takes only what is`);
+    }
+    if (Object.hasOwn(this.#options.pins, from)) {
+      throw untrusted(lease, "unsigned", `it is not signed by ${from}, whose key is pinned`);
+    }
+    if (text !== undefined) return { input: text, text, evidence: "attested" };
+    if (base64 !== undefined) return { input: fromBase64(base64), evidence: "attested" };
+    return { input, evidence: "attested" };
+  }
+
+  /** The signed document, once it is shown to be the very one that the lease speaks of. */
+  #document(lease: LeaseView, { document: text }: ProvenAct): HandoffDocument {
+    const bytes = toUtf8(text);
+    const read = readDocument("handoff", bytes);
+    if (!read.ok) throw untrusted(lease, "document_malformed", `its document is malformed: ${read.fault.message}`);
+    const { document } = read;
+    const differs = differences(lease, document).concat(
+      documentDigest(this.#options.crypto, "handoff", bytes) === lease.digest ? [] : ["digest"],
+      this.#relays.has(normalUrl(document.relay)) ? [] : ["relay"],
+      document.namespace === this.#options.namespace ? [] : ["namespace"],
+    );
+    if (differs.length === 0) return document;
+    throw untrusted(lease, "binds_another", `what its sender signed has another ${differs.join(", ")}`);
+  }
+
+  /** That the author signed this document of a handoff's life, of this typ. Throws HandoffError (401) if not. */
+  async checkSignature(lease: About, typ: DocumentTyp, author: string, { document, proof }: ProvenAct): Promise<void> {
+    const root = openProof(this.#options.crypto, typ, toUtf8(document), proof);
+    if (root === null) throw untrusted(lease, "bad_proof", "its proof does not lead to a signature");
+    const key = await this.#key(lease, author, root.key);
+    if (!(await this.#verify(key, root))) {
+      throw untrusted(lease, "bad_signature", `its signature is not by ${author}'s key ${root.key}`);
+    }
+  }
+
+  #verify(key: PublicKey, root: SignedRoot): Promise<boolean> {
+    return remember(this.#roots, root.id, () => verifySignedRoot(this.#options.crypto, key, root));
+  }
+
+  /** The author's key by this name, if the author is who it was before and the key was not revoked. */
+  async #key(lease: About, author: string, thumbprint: string): Promise<PublicKey> {
+    this.#checkPins(lease, author, thumbprint);
+    const found = (await this.#read(lease, author)).keys.some((key) => key.thumbprint === thumbprint);
+    // A key that is not there may have been added since the last look.
+    const view = found ? await this.#read(lease, author) : await this.#read(lease, author, true);
+    this.#checkIdentity(lease, view);
+    const shown = view.keys.find((key) => key.thumbprint === thumbprint);
+    if (shown === undefined) {
+      throw untrusted(lease, "unknown_key", `it is signed with ${thumbprint}, which is no key of ${author}`);
+    }
+    if (shown.revoked_at !== null) {
+      throw untrusted(lease, "revoked_key", `it is signed with ${author}'s key ${thumbprint}, which was revoked`);
+    }
+    const key = this.#publicKey(shown.x);
+    if (key?.thumbprint === thumbprint) return key;
+    throw untrusted(lease, "unknown_key", `the relay shows another key under the name ${thumbprint}`);
+  }
+
+  #publicKey(x: string): PublicKey | null {
+    const known = this.#keys.get(x);
+    if (known !== undefined) return known;
+    const parsed = parsePublicKey(this.#options.crypto, { kty: "OKP", crv: "Ed25519", x });
+    if (!parsed.ok) return null;
+    if (this.#keys.size >= remembered_most) this.#keys.clear();
+    this.#keys.set(x, parsed.key);
+    return parsed.key;
+  }
+
+  #checkPins(lease: About, author: string, thumbprint: string): void {
+    const pins = Object.hasOwn(this.#options.pins, author) ? this.#options.pins[author] : undefined;
+    if (pins === undefined || [pins].flat().includes(thumbprint)) return;
+    const message = `it is signed with ${thumbprint}, but ${author} is pinned to ${[pins].flat().join(" or ")}`;
+    throw untrusted(lease, "not_pinned", message);
+  }
+
+  #checkIdentity(lease: About, { name, identity }: AgentView): void {
+    if (identity === null) throw untrusted(lease, "unknown_key", `the relay shows no key of ${name}`);
+    const pinned = this.#pinned.get(name) ?? identity;
+    this.#pinned.set(name, pinned);
+    if (pinned === identity) return;
+    throw untrusted(lease, "identity_changed", `${name} was ${pinned} before, and is ${identity} now`);
+  }
+
+  async #read(lease: About, name: string, anew = false): Promise<AgentView> {
+    const now = this.#options.surroundings.now();
+    const known = await this.#agents.get(name)?.catch(() => null);
+    if (known == null || anew || known.until <= now) this.#agents.delete(name);
+    const read = remember(this.#agents, name, async () => {
+      const view = await this.#options.link.call("agent", { params: { name } });
+      return { view, until: now + keys_life_ms };
+    });
+    return (await read.catch((error: unknown) => Promise.reject(this.#unread(lease, name, error)))).view;
+  }
+
+  #unread(lease: About, name: string, error: unknown): unknown {
+    if (!(error instanceof HandoffError) || error.code !== 404) return error;
+    return untrusted(lease, "unknown_agent", `the relay knows no agent ${name} whose key could be checked`);
+  }
+}
+
+/** In which of what the sender said the lease differs. The relay fills in what was left open. */
+function differences(lease: LeaseView, document: HandoffDocument): string[] {
+  const { id, from, to = null, capability = null, kind = "handoff", conversation_id = null } = document;
+  const sender = document.redrive_of === undefined ? from : (document.on_behalf_of ?? from);
+  const pairs: Readonly<Record<string, readonly [unknown, unknown]>> = {
+    id: [id, lease.id],
+    from: [sender, lease.from],
+    to: [to, lease.to],
+    capability: [capability, lease.capability],
+    kind: [kind, lease.kind],
+    conversation: [conversation_id, lease.conversation_id],
+    idempotency_key: [document.idempotency_key ?? lease.idempotency_key, lease.idempotency_key],
+    correlation: [document.correlation_id ?? lease.correlation_id, lease.correlation_id],
+    causation: [document.causation?.id ?? null, lease.causation_id],
+  };
+  return Object.keys(pairs).filter((name) => pairs[name]?.[0] !== pairs[name]?.[1]);
+}
+
+function payloadOf({ payload, payload_encoding }: ProvenAct): Uint8Array | null {
+  if (payload === undefined) return null;
+  return payload_encoding === "base64" ? fromBase64(payload) : toUtf8(payload);
+}
+
+/** One answer for all who ask at once; a failure is forgotten, and so is everything when it becomes too much. */
+function remember<Value>(known: Map<string, Promise<Value>>, key: string, find: () => Promise<Value>): Promise<Value> {
+  const there = known.get(key);
+  if (there !== undefined) return there;
+  if (known.size >= remembered_most) known.clear();
+  const found = find();
+  known.set(key, found);
+  found.catch(() => known.delete(key));
+  return found;
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  unsigned:
+    "Let the sender connect with a key; or take attested handoffs too (requireSigned: false, and no pin for it).",
+  not_pinned: "If the sender has changed its key, pin the new one (option pins); else somebody pretends to be it.",
+  identity_changed:
+    "If the sender was set up anew, restart this client, or pin its new key (option pins); else somebody pretends to be it.",
+  revoked_key: "Let the sender send it again with its newer key.",
+};
+
+function untrusted(lease: About, reason: string, what: string): HandoffError {
+  const remedy =
+    remedies[reason] ??
+    "Do not act on it: what the relay shows is not what its sender signed. Tell the relay's operator.";
+  const message = `The handoff ${lease.id} from ${lease.from} is not trusted: ${what}.`;
+  return new HandoffError({ code: 401, reason, message, remedy, retryable: false, handoff: lease.id });
+}
