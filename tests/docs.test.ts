@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { api_page, renderApi } from "../scripts/generate-api.ts";
 import { renderConfiguration } from "../scripts/generate-configuration.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -18,6 +19,10 @@ test("docs/invariants.md names tests", () => expect(named.length).toBeGreaterTha
 test.each(named)("$path has the test: $name", ({ path, name }) => {
   expect(existsSync(join(root, path))).toBe(true);
   expect(readFileSync(join(root, path), "utf8")).toContain(name);
+});
+
+test("docs/client-api.md tells the client's interface as it is", () => {
+  expect(readFileSync(join(root, api_page), "utf8")).toBe(renderApi());
 });
 
 test("docs/configuration.md lists the options as they are", () => {

@@ -1,0 +1,42 @@
+/**
+ * Every command, in the order of the help. Each is loaded only when it is typed: what `send` needs would make `version`
+ * wait.
+ */
+
+import type { Command } from "./command.ts";
+
+interface Group {
+  readonly names: readonly string[];
+  readonly load: () => Promise<readonly Command[]>;
+}
+
+const groups: readonly Group[] = [
+  { names: ["start"], load: async () => [(await import("./start.ts")).startCommand] },
+  { names: ["demo"], load: async () => [(await import("./demo/command.ts")).demo] },
+  { names: ["serve"], load: async () => [(await import("./serve/serve.ts")).serveCommand] },
+  { names: ["send"], load: async () => [(await import("./send/send.ts")).sendCommand] },
+  {
+    names: ["show", "why", "watch", "tree", "questions", "answer", "outcomes", "cancel", "dead", "log"],
+    load: async () => (await import("./inspect/mod.ts")).inspectCommands,
+  },
+  { names: ["agents"], load: async () => [(await import("./operate/agents.ts")).agentsCommand] },
+  { names: ["keys"], load: async () => [(await import("./keys/keys.ts")).keysCommand] },
+  { names: ["token"], load: async () => [(await import("./operate/token.ts")).tokenCommand] },
+  { names: ["backup"], load: async () => [(await import("./operate/backup.ts")).backupCommand] },
+  { names: ["doctor"], load: async () => [(await import("./doctor/doctor.ts")).doctorCommand] },
+  { names: ["explain"], load: async () => [(await import("./explain.ts")).explainCommand] },
+  { names: ["completion"], load: async () => [(await import("./completion.ts")).completionCommand(allCommands)] },
+  { names: ["version"], load: async () => [(await import("./version-command.ts")).versionCommand] },
+];
+
+/** For the help of all, the docs, shell completion, and to say what a mistyped word may have meant. */
+export async function allCommands(): Promise<readonly Command[]> {
+  return (await Promise.all(groups.map(({ load }) => load()))).flat();
+}
+
+/** Those that the first word may mean; all, where it means none. */
+export async function commandsFor(argv: readonly string[]): Promise<readonly Command[]> {
+  const word = argv.find((each) => !each.startsWith("-"));
+  const group = groups.find(({ names }) => word !== undefined && names.includes(word));
+  return group === undefined ? allCommands() : group.load();
+}

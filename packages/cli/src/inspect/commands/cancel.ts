@@ -1,0 +1,34 @@
+/** `handfast cancel`: calls a handoff off. */
+
+import type { Command } from "../../command.ts";
+import { asParty } from "../as-party.ts";
+import { fullId } from "../find-handoff.ts";
+import { holderWords } from "../names.ts";
+
+export const cancelCommand: Command = {
+  name: "cancel",
+  summary: "Calls a handoff off; its worker is told.",
+  description: "The first commit wins: a handoff that has ended stays as it ended, and the exit code is 1.",
+  arguments: [{ name: "id", help: "Of the handoff; its beginning or end is enough." }],
+  options: [{ flags: "--reason <text>", help: "For the worker and the record." }],
+  examples: [{ line: 'cancel 0000abcd --reason "no longer needed"', help: "its open children are canceled too" }],
+  connects: true,
+  async run(context) {
+    const {
+      terminal,
+      arguments: [given = ""],
+      options,
+    } = context;
+    const reason = options.text("reason");
+    const view = await asParty(context, async (client) => client.handle(await fullId(client, given)).cancel(reason));
+    if (terminal.json) terminal.document(view);
+    else if (view.state === "canceled") {
+      const holder = view.outcome?.agent ? `; ${holderWords(view.outcome.agent, view.outcome.worker)} is told` : "";
+      terminal.print(`canceled ${view.id}${holder}`);
+    } else {
+      terminal.print(`not canceled: ${view.id} had already ended as ${view.state} ${view.code}`);
+    }
+    terminal.next(`handfast show ${view.id}`);
+    return view.state === "canceled" ? "ok" : "ended";
+  },
+};

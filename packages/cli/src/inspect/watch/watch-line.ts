@@ -1,0 +1,20 @@
+/** One event on one line, for whoever watches. */
+
+import { eventWords } from "../event-words.ts";
+import { type Look, paintState } from "../look.ts";
+import { exactly } from "../moments.ts";
+import { shortId, targetName } from "../names.ts";
+import { isEnd, type StoryEvent } from "../story-event.ts";
+
+/** Wide enough for the longest type, `acknowledged`. */
+const type_width = 12;
+
+/** `many`: the line also says which handoff it is about. */
+export function watchLine(event: StoryEvent, many: boolean, look: Look): string {
+  const { at, type, handoff, to_agent = null, capability = null } = event;
+  const time = look.full ? exactly(at) : new Date(at).toISOString().slice(11, 23);
+  const which = many ? `${shortId(handoff)}  ${targetName({ to: to_agent, capability })}  ` : "";
+  const padded = type.padEnd(type_width);
+  const shown = isEnd(type) ? padded.replace(type, paintState(type, look)) : padded;
+  return `${look.style("dim", time)}  ${which}${shown}  ${eventWords(event)}`.trimEnd();
+}

@@ -1,0 +1,151 @@
+/** Why a handoff is queued: behind another, backing off, for want of an agent, of a worker, or of a free slot. */
+
+import type { AgentView, HandoffView } from "@handfast/protocol/wire";
+import { ago, moment, span } from "../moments.ts";
+import { counted, holderWords, listed, targetWords } from "../names.ts";
+import { shorten } from "../payload-text.ts";
+import type { StoryEvent } from "../story-event.ts";
+import type { Facts, Why } from "./facts.ts";
+
+/** A waiting claim is asked anew every minute at least: whoever was silent for longer is away. */
+const away_after_ms = 90_000;
+/** So long another worker is preferred after a loss, and the one that asked after an answer (spec/handoffs.md). */
+const preference_ms = 10_000;
+const message_chars = 120;
+
+export function whyQueued(view: HandoffView, facts: Facts): Why {
+  const { now, head } = facts;
+  if (head !== null) return behind(view, head, facts);
+  if (view.ready_at !== null && view.ready_at > now) return backingOff(view, view.ready_at, facts);
+  if (facts.agents.length === 0) return nobodyOffers(view, facts);
+  const excluded = exclusions(facts.events);
+  const able = facts.agents.filter(({ name }) => !excluded.has(name));
+  if (able.length === 0) return everybodyExcluded(view, excluded, facts);
+  const present = able.filter((agent) => presentWorkers(agent, now).length > 0);
+  if (present.length === 0) return nobodyPresent(view, able, facts);
+  return avoidsTheOnlyOne(view, present, facts) ?? allBusy(view, present, facts);
+}
+
+function behind(view: HandoffView, head: HandoffView, { now }: Facts): Why {
+  const held =
+    head.lease === null ? head.state : `${head.state} at ${holderWords(head.lease.agent, head.lease.worker)}`;
+  const key = JSON.stringify(view.ordering_key);
+  return {
+    sentence: `Queued behind handoff ${head.id} (${held}), the head of its ordering key ${shorten(key, 60)}: it moves when that one ends, by ${moment(head.deadline_at, now)} at the latest.`,
+    next: [`handfast why ${head.id}`],
+  };
+}
+
+function backingOff(view: HandoffView, ready_at: number, { now, events }: Facts): Why {
+  const { attempts, limits } = view;
+  const cause = events.findLast(({ type }) => type === "requeued");
+  const failed = cause?.why === "attempt_timeout" ? "ran past its time limit" : "failed";
+  const said = cause?.error ? ` (${shorten(cause.error.message, message_chars)})` : "";
+  return {
+    sentence: `Backing off until ${moment(ready_at, now)} because attempt ${attempts} of ${limits.max_attempts} ${failed}${said}: attempt ${attempts + 1} begins then.`,
+    next: [`handfast watch ${view.id}`],
+  };
+}
+
+function nobodyOffers(view: HandoffView, facts: Facts): Why {
+  const { to, capability } = view;
+  const missing =
+    to === null
+      ? `no agent offers capability ${capability}`
+      : capability === null
+        ? `no agent named ${to} is known`
+        : `agent ${to} does not offer ${capability}`;
+  return {
+    sentence: `Queued because ${missing}: it goes to the first that does, and ${expiry(view, facts)}.`,
+    next: [serveLine(view)],
+  };
+}
+
+function everybodyExcluded(view: HandoffView, excluded: ReadonlyMap<string, string>, facts: Facts): Why {
+  const told = facts.agents.map(({ name }) => `${name} ${excluded.get(name) ?? "is excluded"}`);
+  return {
+    sentence: `Queued because everybody who offers ${targetWords(view)} is excluded from it: ${listed(told)}; another agent must offer it, and it ${expiry(view, facts)}.`,
+    next: [serveLine(view)],
+  };
+}
+
+function nobodyPresent(view: HandoffView, able: readonly AgentView[], facts: Facts): Why {
+  const seen = able.flatMap(({ last_seen_at }) => (last_seen_at === null ? [] : [last_seen_at]));
+  const since =
+    seen.length === 0
+      ? "none was heard of since the relay started"
+      : `last heard of ${ago(Math.max(...seen), facts.now)}`;
+  const names = listed(able.map(({ name }) => name));
+  return {
+    sentence: `Queued because no worker of ${names} is asking for work (${since}): it goes to the first that does, and ${expiry(view, facts)}.`,
+    next: [serveLine(view), "handfast agents"],
+  };
+}
+
+/** After a loss the relay rather waits for another worker, if another is connected; the preference ends by itself. */
+function avoidsTheOnlyOne(view: HandoffView, present: readonly AgentView[], facts: Facts): Why | null {
+  const last = facts.events.findLast(({ type }) => type === "requeued");
+  if (last === undefined || facts.now - last.at >= preference_ms) return null;
+  const until = moment(last.at + preference_ms, facts.now);
+  if (last.why === "answered") {
+    const asker = facts.events.findLast(({ type }) => type === "asked")?.agent;
+    if (!asker || !present.some(({ name }) => name === asker)) return null;
+    return {
+      sentence: `Queued again with its answer, and kept for agent ${asker}, which asked, until ${until}: it is offered there as soon as a slot is free, then to anybody.`,
+      next: [`handfast watch ${view.id}`],
+    };
+  }
+  if (last.why !== "unacknowledged" && last.why !== "lease_lost") return null;
+  const lost = last.why === "lease_lost" ? "lost its lease" : "did not acknowledge it";
+  return {
+    sentence: `Queued again because ${holderWords(last.agent ?? "", last.worker)} ${lost}: another worker is preferred until ${until}, then anybody may have it.`,
+    next: [`handfast watch ${view.id}`],
+  };
+}
+
+/** The relay does not tell how many slots a worker has free, only what is held; so this is as certain as it can be. */
+function allBusy(view: HandoffView, present: readonly AgentView[], facts: Facts): Why {
+  const names = new Set(present.map(({ name }) => name));
+  const workers = present.flatMap((agent) => presentWorkers(agent, facts.now));
+  const held = facts.held.filter(({ lease }) => lease !== null && names.has(lease.agent));
+  const busy =
+    held.length === 0
+      ? "has no free slot or was not asked for more yet"
+      : `has no free slot: ${held.length === 1 ? "1 open handoff is" : `${held.length} open handoffs are`} held there`;
+  const who =
+    workers.length === 1
+      ? `worker ${workers[0]} of ${listed([...names])}`
+      : `each of the ${counted(workers.length, "worker")} of ${listed([...names])}`;
+  return {
+    sentence: `Queued since ${span(facts.now - (view.ready_at ?? view.accepted_at))} because ${who} is there but ${busy}: it goes to the first free slot, and ${expiry(view, facts)}.`,
+    next: [`handfast watch ${view.id}`, "handfast agents"],
+  };
+}
+
+function presentWorkers({ workers }: AgentView, now: number): readonly string[] {
+  return workers.filter(({ last_seen_at }) => now - last_seen_at < away_after_ms).map(({ worker }) => worker);
+}
+
+/** Who may not have it any more, and why. Exclusions made when it was accepted are not told by the relay. */
+function exclusions(events: readonly StoryEvent[]): ReadonlyMap<string, string> {
+  const excluded = new Map<string, string>();
+  for (const { type, why, agent, error } of events) {
+    if (!agent) continue;
+    const said = error ? ` (${shorten(error.message, message_chars)})` : "";
+    if (type === "requeued" && why === "rejected") excluded.set(agent, `rejected it${said}`);
+    if (type === "excluded") excluded.set(agent, `changed its schema so that the input does not fit${said}`);
+  }
+  return excluded;
+}
+
+/** "expires at 12:00:05Z (in 4 min) if none comes": by the queue clock or by the deadline, whichever is first. */
+function expiry({ ready_at, accepted_at, deadline_at, limits }: HandoffView, { now }: Facts): string {
+  const queue_until = (ready_at ?? accepted_at) + limits.queue_ms;
+  const code = queue_until < deadline_at ? 503 : 408;
+  return `expires with ${code} at ${moment(Math.min(queue_until, deadline_at), now)} otherwise`;
+}
+
+function serveLine({ to, capability }: HandoffView): string {
+  const agent = to === null ? "" : ` --agent ${to}`;
+  return `handfast serve ${capability ?? "CAPABILITY"}${agent} -- COMMAND`;
+}

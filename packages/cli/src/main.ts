@@ -1,0 +1,17 @@
+/** The `handfast` command. bin/handfast.js has checked the Node version before this is loaded. */
+
+import { commandsFor } from "./commands.ts";
+import { exitCode } from "./exit-codes.ts";
+import { runProgram } from "./program.ts";
+import { version } from "./version.ts";
+
+// Whoever reads may stop reading (`| head`); there is nobody left to tell.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? exitCode("ok") : exitCode("output"));
+});
+
+const { stdout: out, stderr: err, env } = process;
+const [first, ...rest] = process.argv.slice(2);
+// `handfast help send` is what many type first.
+const argv = first === "help" ? [...rest, "--help"] : process.argv.slice(2);
+process.exitCode = await runProgram(await commandsFor(argv), version, { argv, env, cwd: process.cwd(), out, err });

@@ -1,0 +1,128 @@
+/** `handfast agents`: who is there and what they offer. */
+
+import type { Client } from "@handfast/client";
+import type { AgentView } from "@handfast/protocol/wire";
+import type { Command, Context } from "../command.ts";
+import { confirm, yesOption } from "../confirm.ts";
+import { ago, moment } from "../moment.ts";
+import { table } from "../table.ts";
+import { cleanLine } from "../text.ts";
+
+const nameArgument = { name: "agent", help: "Its name." };
+
+export const agentsCommand: Command = {
+  name: "agents",
+  summary: "Shows who is there and what they offer.",
+  examples: [
+    { line: "agents", help: "Everybody" },
+    { line: "agents list --capability web_research", help: "Who could do it" },
+  ],
+  standard: "list",
+  commands: [
+    {
+      name: "list",
+      summary: "Lists agents with what they offer.",
+      options: [{ flags: "--capability <name>", help: "Only those that offer it." }],
+      connects: true,
+      examples: [{ line: "agents list --json", help: "With their manifests" }],
+      run: list,
+    },
+    {
+      name: "show",
+      summary: "Shows one agent: capabilities, keys, workers.",
+      arguments: [nameArgument],
+      connects: true,
+      examples: [{ line: "agents show upper-1", help: "When it was last seen, and by which worker" }],
+      run: show,
+    },
+    {
+      name: "forget",
+      summary: "Forgets an agent, its keys and its tokens. Its handoffs stay.",
+      arguments: [nameArgument],
+      options: [yesOption],
+      connects: true,
+      examples: [{ line: "agents forget upper-1 --yes", help: "The name is free again" }],
+      run: forget,
+    },
+  ],
+};
+
+async function list(context: Context): Promise<undefined> {
+  const { terminal, options } = context;
+  const capability = options.text("capability");
+  const client = await context.connect("operator");
+  const agents = await terminal.busy("reading", allAgents(client, capability));
+  if (terminal.json) terminal.document({ agents });
+  else if (agents.length === 0) {
+    const offered = capability === undefined ? "" : ` that offers ${capability}`;
+    terminal.note(`There is no agent${offered}. Make one: handfast serve ${capability ?? "NAME"} -- COMMAND`);
+  } else {
+    const now = Date.now();
+    const rows = agents.map((agent) => [
+      agent.name,
+      agent.last_seen_at === null ? "never" : ago(agent.last_seen_at, now),
+      String(agent.workers.length),
+      agent.identity === null ? "token" : agent.identity.slice(0, 12),
+      agent.capabilities.map(({ name }) => name).join(", "),
+    ]);
+    const columns = terminal.outIsTty ? terminal.columns : null;
+    terminal.lines(table([["AGENT", "SEEN", "WORKERS", "KEY", "OFFERS"], ...rows], columns));
+  }
+}
+
+async function allAgents(client: Client, capability: string | undefined): Promise<readonly AgentView[]> {
+  const found: AgentView[] = [];
+  let after: string | null = null;
+  do {
+    const query = {
+      limit: 500,
+      ...(capability === undefined ? {} : { capability }),
+      ...(after === null ? {} : { after }),
+    };
+    const page: { readonly agents: AgentView[]; readonly after: string | null } = await client.call("agents", {
+      query,
+    });
+    found.push(...page.agents);
+    after = page.after;
+  } while (after !== null);
+  return found;
+}
+
+async function show(context: Context): Promise<undefined> {
+  const { terminal } = context;
+  const [name = ""] = context.arguments;
+  const client = await context.connect("operator");
+  const agent = await client.call("agent", { params: { name } });
+  if (terminal.json) terminal.document(agent);
+  else terminal.lines(describe(agent, Date.now()));
+}
+
+function describe(agent: AgentView, now: number): readonly string[] {
+  const rows: string[][] = [
+    ["agent", agent.name],
+    ["identity", agent.identity ?? "none: it comes with a token"],
+    ...(agent.description === null ? [] : [["description", cleanLine(agent.description)]]),
+    ["registered", moment(agent.registered_at)],
+    ["last seen", agent.last_seen_at === null ? "never" : ago(agent.last_seen_at, now)],
+    ...agent.capabilities.map(({ name, description }) => ["offers", cleanLine(`${name} ${description ?? ""}`)]),
+    ...agent.workers.map(({ worker, last_seen_at }) => ["worker", `${worker} · ${ago(last_seen_at, now)}`]),
+    ...agent.keys.map((key) => ["key", `${key.thumbprint} · ${keyState(key, now)}`]),
+  ];
+  return table(rows);
+}
+
+function keyState({ revoked_at, valid_until }: AgentView["keys"][number], now: number): string {
+  if (revoked_at !== null) return `revoked ${moment(revoked_at)}`;
+  if (valid_until === null) return "valid";
+  return valid_until < now ? `retired ${moment(valid_until)}` : `replaced, valid until ${moment(valid_until)}`;
+}
+
+async function forget(context: Context): Promise<undefined> {
+  const { terminal } = context;
+  const [name = ""] = context.arguments;
+  const client = await context.connect("operator");
+  await confirm(context, `Forget ${name}, its keys and its tokens?`);
+  await client.call("forget_agent", { params: { name } });
+  if (terminal.json) terminal.document({ agent: name, forgotten: true });
+  else terminal.note(`forgot ${name}; its handoffs stay`);
+}

@@ -1,0 +1,111 @@
+/** `handfast send`: gives work away, shows how it goes, prints what came out. */
+
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Client, Handle, SendOptions } from "@handfast/client";
+import type { HandoffView } from "@handfast/protocol/wire";
+import type { Command, Context } from "../command.ts";
+import { CliError, exitOfHandoff, report } from "../errors.ts";
+import type { ExitName } from "../exit-codes.ts";
+import { follow } from "./follow.ts";
+import { readFiles, readInput } from "./input.ts";
+import { readSendOptions, sendOptionList } from "./send-options.ts";
+import { Timeline } from "./timeline.ts";
+
+export const sendCommand: Command = {
+  name: "send",
+  summary: "Gives work to whoever offers a capability, and waits for the outcome.",
+  description:
+    "The output goes to stdout, how it went to stderr. Ctrl-C stops waiting; the handoff goes on.\nINPUT is JSON, @file, - for stdin, or with --text plain text; without it stdin is read.",
+  arguments: [
+    { name: "capability", help: "What is to be done.", optional: true },
+    { name: "input", help: "What to do it with.", optional: true },
+  ],
+  options: sendOptionList,
+  connects: true,
+  examples: [
+    { line: "send upper --text hello", help: "Plain text, and wait for the answer" },
+    { line: `send web_research '{"query": "fsync"}' --timeout 60s`, help: "JSON, with a deadline" },
+    { line: "send web_research @query.json --no-wait", help: "From a file; prints the id and ends" },
+    { line: "send resize --file photo.png '{\"width\": 200}'", help: "With a file" },
+    { line: "send --to upper-1 --text hello", help: "To one agent by name" },
+  ],
+  run,
+};
+
+async function run(context: Context): Promise<ExitName> {
+  const { terminal, options, cwd, signal } = context;
+  const { target, word } = readTarget(context);
+  const files = options.list("file");
+  const text = options.flag("text");
+  const sendOptions = readSendOptions(options, context.env, (path) => readFileSync(resolve(cwd, path), "utf8"));
+  const input = await readInput({ word, text, files: files.length > 0, cwd, stdin: process.stdin });
+  const artifacts = await readFiles(files, cwd);
+  const client = await context.connect();
+  const timeline = new Timeline(terminal);
+  const all = { ...sendOptions, signal, ...(artifacts.length === 0 ? {} : { artifacts }) };
+  const sending = options.flag("notify") ? notify(client, target, input, all) : client.send(target, input, all);
+  const handle = await terminal.busy("sending", sending);
+  timeline.mark(handle.receipt?.repeated === true ? "accepted before" : "accepted");
+  if (options.flag("no-wait")) return accepted(context, handle, timeline);
+  const view = await watch(context, handle, timeline);
+  if (terminal.json) terminal.document(view);
+  else if (view.state !== "completed") {
+    const { HandoffError } = await import("@handfast/client");
+    report(HandoffError.ended(view), terminal);
+    terminal.next(`handfast show ${view.id}`);
+  }
+  return exitOfHandoff(view);
+}
+
+interface Aim {
+  readonly target: { readonly to?: string; readonly capability?: string };
+  readonly word: string | undefined;
+}
+
+function readTarget({ arguments: words, options }: Context): Aim {
+  const to = options.text("to");
+  const capability = options.text("capability");
+  if (to === undefined) {
+    const [named, word] = words;
+    if (capability !== undefined || named === undefined) {
+      const remedy = "Name a capability: handfast send CAPABILITY [INPUT], or an agent with --to.";
+      throw new CliError("usage", capability === undefined ? "To whom?" : "--capability goes with --to.", remedy);
+    }
+    return { target: { capability: named }, word };
+  }
+  if (words.length > 1) {
+    const remedy = `Write --to ${to} --capability ${words[0]} and then the input.`;
+    throw new CliError("usage", "With --to the words are the input, and there are two.", remedy);
+  }
+  return { target: { to, ...(capability === undefined ? {} : { capability }) }, word: words[0] };
+}
+
+async function notify(client: Client, target: Aim["target"], input: unknown, options: SendOptions): Promise<Handle> {
+  const receipt = await client.notify(target, input, options);
+  return client.handle(receipt.id);
+}
+
+function accepted({ terminal }: Context, handle: Handle, timeline: Timeline): ExitName {
+  timeline.end();
+  if (terminal.json) terminal.document(handle.receipt ?? { id: handle.id });
+  else terminal.print(handle.id);
+  terminal.next(`handfast show ${handle.id}`);
+  return "ok";
+}
+
+/** Waiting is interrupted, not the work. */
+async function watch({ terminal, options, signal }: Context, handle: Handle, timeline: Timeline): Promise<HandoffView> {
+  try {
+    const streams = (terminal.outIsTty || options.flag("stream")) && !terminal.json;
+    return await follow({ handle, timeline, terminal, signal, streams });
+  } catch (error) {
+    timeline.end();
+    if (signal.aborted) {
+      terminal.note(
+        `The handoff goes on. See it: handfast show ${handle.id}. Call it off: handfast cancel ${handle.id}`,
+      );
+    }
+    throw error;
+  }
+}
