@@ -1,6 +1,6 @@
 /** What one event says, in words. */
 
-import { ahead } from "./moments.ts";
+import { ahead } from "../moments.ts";
 import { holderWords } from "./names.ts";
 import { shorten } from "./payload-text.ts";
 import { isEnd, type StoryEvent } from "./story-event.ts";

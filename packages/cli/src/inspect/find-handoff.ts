@@ -2,7 +2,7 @@
 
 import { isId } from "@handfast/protocol";
 import { CliError } from "../errors.ts";
-import { ago } from "./moments.ts";
+import { ago } from "../moments.ts";
 import { targetName } from "./names.ts";
 import { nearest } from "./nearest.ts";
 import { codeOf, type Reader } from "./relay-reads.ts";

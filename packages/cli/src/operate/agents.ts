@@ -4,7 +4,7 @@ import type { Client } from "@handfast/client";
 import type { AgentView } from "@handfast/protocol/wire";
 import type { Command, Context } from "../command.ts";
 import { confirm, yesOption } from "../confirm.ts";
-import { ago, moment } from "../moment.ts";
+import { ago, exactly } from "../moments.ts";
 import { table } from "../table.ts";
 import { cleanLine } from "../text.ts";
 
@@ -102,7 +102,7 @@ function describe(agent: AgentView, now: number): readonly string[] {
     ["agent", agent.name],
     ["identity", agent.identity ?? "none: it comes with a token"],
     ...(agent.description === null ? [] : [["description", cleanLine(agent.description)]]),
-    ["registered", moment(agent.registered_at)],
+    ["registered", exactly(agent.registered_at)],
     ["last seen", agent.last_seen_at === null ? "never" : ago(agent.last_seen_at, now)],
     ...agent.capabilities.map(({ name, description }) => ["offers", cleanLine(`${name} ${description ?? ""}`)]),
     ...agent.workers.map(({ worker, last_seen_at }) => ["worker", `${worker} · ${ago(last_seen_at, now)}`]),
@@ -112,9 +112,9 @@ function describe(agent: AgentView, now: number): readonly string[] {
 }
 
 function keyState({ revoked_at, valid_until }: AgentView["keys"][number], now: number): string {
-  if (revoked_at !== null) return `revoked ${moment(revoked_at)}`;
+  if (revoked_at !== null) return `revoked ${exactly(revoked_at)}`;
   if (valid_until === null) return "valid";
-  return valid_until < now ? `retired ${moment(valid_until)}` : `replaced, valid until ${moment(valid_until)}`;
+  return valid_until < now ? `retired ${exactly(valid_until)}` : `replaced, valid until ${exactly(valid_until)}`;
 }
 
 async function forget(context: Context): Promise<undefined> {

@@ -3,7 +3,7 @@
 import type { Command, Context } from "../command.ts";
 import { confirm, yesOption } from "../confirm.ts";
 import { CliError } from "../errors.ts";
-import { moment } from "../moment.ts";
+import { exactly } from "../moments.ts";
 import { table } from "../table.ts";
 import { cleanLine } from "../text.ts";
 
@@ -85,8 +85,8 @@ async function list(context: Context): Promise<undefined> {
     const rows = tokens.map(({ id, hint, label, created_at, expires_at }) => [
       id,
       hint,
-      moment(created_at),
-      expires_at === null ? "never" : moment(expires_at),
+      exactly(created_at),
+      expires_at === null ? "never" : exactly(expires_at),
       cleanLine(label ?? ""),
     ]);
     terminal.lines(table([["ID", "ENDS IN", "MADE", "EXPIRES", "LABEL"], ...rows]));

@@ -2,9 +2,9 @@
 
 import type { HandoffView } from "@handfast/protocol/wire";
 import type { Command } from "../../command.ts";
+import { ago, exactly } from "../../moments.ts";
 import { fullId } from "../find-handoff.ts";
 import { type Look, lookOf, paintState } from "../look.ts";
-import { ago, exactly } from "../moments.ts";
 import { counted, targetName } from "../names.ts";
 import { payloadText, shorten } from "../payload-text.ts";
 

@@ -1,9 +1,9 @@
 /** Dead letters as they are printed: in a list, and one with everything that led to it. */
 
 import type { DeadLetterView, HandoffView } from "@handfast/protocol/wire";
+import { ago, exactly } from "../../moments.ts";
 import { table } from "../../table.ts";
 import { type Look, paintState } from "../look.ts";
-import { ago, exactly } from "../moments.ts";
 import { counted, targetName, targetWords } from "../names.ts";
 import { payloadText, shorten } from "../payload-text.ts";
 import { questionLines } from "../show/question-lines.ts";

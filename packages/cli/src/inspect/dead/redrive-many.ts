@@ -5,7 +5,7 @@ import type { Operations } from "@handfast/protocol/wire";
 import type { Context } from "../../command.ts";
 import { confirm } from "../../confirm.ts";
 import type { ExitName } from "../../exit-codes.ts";
-import { ahead } from "../moments.ts";
+import { ahead } from "../../moments.ts";
 import { counted } from "../names.ts";
 import { readFilter } from "./dead-filter.ts";
 

@@ -1,8 +1,8 @@
 /** A question in a few lines: who asks whom, what, and what came of it. */
 
 import type { QuestionView } from "@handfast/protocol/wire";
+import { ago, exactly, span } from "../../moments.ts";
 import type { Look } from "../look.ts";
-import { ago, exactly, span } from "../moments.ts";
 import { valueText } from "../payload-text.ts";
 
 export function questionLines(question: QuestionView, look: Look): readonly string[] {

@@ -1,8 +1,8 @@
 /** The receipts of a handoff: accepted, delivered, acknowledged, outcome, each with what proves it. */
 
+import { exactly, span } from "../../moments.ts";
 import { table } from "../../table.ts";
 import type { Look } from "../look.ts";
-import { exactly, span } from "../moments.ts";
 import { holderWords } from "../names.ts";
 import { isEnd, type StoryEvent } from "../story-event.ts";
 import type { Story } from "./story.ts";

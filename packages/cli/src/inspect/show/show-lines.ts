@@ -1,13 +1,13 @@
 /** A handoff as `show` prints it: head, timeline, attempts, clocks, receipts, and whatever else it has. */
 
 import type { HandoffView } from "@handfast/protocol/wire";
+import { ago, exactly, span } from "../../moments.ts";
 import { table } from "../../table.ts";
 import { deliveriesOf } from "../attempts.ts";
 import { fiveClocks } from "../clocks.ts";
 import { eventWords } from "../event-words.ts";
 import { type Look, paintState } from "../look.ts";
 import { meter } from "../meter.ts";
-import { ago, exactly, span } from "../moments.ts";
 import { counted, holderWords, targetName, targetWords } from "../names.ts";
 import { payloadText, shorten } from "../payload-text.ts";
 import type { StoryEvent } from "../story-event.ts";

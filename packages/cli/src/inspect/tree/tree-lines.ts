@@ -1,9 +1,9 @@
 /** A correlation as a tree by causation, with how each handoff goes, and totals. */
 
 import type { CorrelationNode, HandoffView, Operations } from "@handfast/protocol/wire";
+import { span } from "../../moments.ts";
 import { table } from "../../table.ts";
 import { type Look, paintState } from "../look.ts";
-import { span } from "../moments.ts";
 import { counted, shortId, targetName } from "../names.ts";
 import { shorten } from "../payload-text.ts";
 

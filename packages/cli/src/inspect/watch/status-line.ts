@@ -1,7 +1,7 @@
 /** The one line below the events that says how things are now. */
 
+import { span } from "../../moments.ts";
 import { meter } from "../meter.ts";
-import { span } from "../moments.ts";
 import { shorten } from "../payload-text.ts";
 import { isEnd, type StoryEvent } from "../story-event.ts";
 

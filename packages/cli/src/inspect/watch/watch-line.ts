@@ -1,8 +1,8 @@
 /** One event on one line, for whoever watches. */
 
+import { exactly } from "../../moments.ts";
 import { eventWords } from "../event-words.ts";
 import { type Look, paintState } from "../look.ts";
-import { exactly } from "../moments.ts";
 import { shortId, targetName } from "../names.ts";
 import { isEnd, type StoryEvent } from "../story-event.ts";
 

@@ -2,7 +2,7 @@
 
 import { statusCode } from "@handfast/protocol";
 import type { HandoffView } from "@handfast/protocol/wire";
-import { ago, span } from "../moments.ts";
+import { ago, span } from "../../moments.ts";
 import { counted, holderWords, targetWords } from "../names.ts";
 import { shorten } from "../payload-text.ts";
 import type { Facts, Why } from "./facts.ts";

@@ -1,8 +1,8 @@
 /** Why a handoff is with a worker: offered, worked on, or waiting for an answer. */
 
 import type { HandoffView } from "@handfast/protocol/wire";
+import { ago, moment, span } from "../../moments.ts";
 import { fiveClocks } from "../clocks.ts";
-import { ago, moment, span } from "../moments.ts";
 import { counted, holderWords } from "../names.ts";
 import { shorten, valueText } from "../payload-text.ts";
 import type { Facts, Why } from "./facts.ts";

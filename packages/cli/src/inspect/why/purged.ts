@@ -1,6 +1,6 @@
 /** Why a handoff is not there: retention dropped it, it is another's, or it never was. */
 
-import { ago, exactly } from "../moments.ts";
+import { ago, exactly } from "../../moments.ts";
 import { isEnd, type StoryEvent } from "../story-event.ts";
 import type { Why } from "./facts.ts";
 

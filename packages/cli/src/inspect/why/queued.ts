@@ -1,7 +1,7 @@
 /** Why a handoff is queued: behind another, backing off, for want of an agent, of a worker, or of a free slot. */
 
 import type { AgentView, HandoffView } from "@handfast/protocol/wire";
-import { ago, moment, span } from "../moments.ts";
+import { ago, moment, span } from "../../moments.ts";
 import { counted, holderWords, listed, targetWords } from "../names.ts";
 import { shorten } from "../payload-text.ts";
 import type { StoryEvent } from "../story-event.ts";
