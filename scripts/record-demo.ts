@@ -1,5 +1,6 @@
 // Records the demo as an animated SVG for the README: node scripts/record-demo.ts
-// What is drawn is what the command wrote, when it wrote it; only pauses longer than a second are shortened.
+// What is drawn is what the command wrote, when it wrote it; only pauses longer than a second are shortened, and lines that
+// came at once come a moment apart, so that they can be read.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -18,12 +19,13 @@ interface Glyphs {
 
 const root = new URL("../", import.meta.url);
 const target = new URL("docs/pictures/demo.svg", root);
-const columns = 112;
+const columns = 128;
 const rows = 26;
 const line_px = 18;
 const char_px = 8.05;
 const pad_px = 18;
 const pause_most_ms = 1_000;
+const line_least_ms = 90;
 const hold_ms = 6_000;
 /** Stands for the escape character, which has no place in a pattern. */
 const escape_mark = "␛";
@@ -43,13 +45,15 @@ function record(): Promise<Piece[]> {
   });
 }
 
-function shortenPauses(pieces: readonly Piece[]): Piece[] {
-  let cut_ms = 0;
+function atReadingSpeed(pieces: readonly Piece[]): Piece[] {
+  const lines = pieces.flatMap(({ at_ms, text }) => text.split(/(?<=\n)/).map((line) => ({ at_ms, text: line })));
   let last_ms = 0;
-  return pieces.map(({ at_ms, text }) => {
-    cut_ms += Math.max(0, at_ms - last_ms - pause_most_ms);
+  let shown_ms = 0;
+  return lines.map(({ at_ms, text }, i) => {
+    const least_ms = lines[i - 1]?.text.endsWith("\n") === true ? line_least_ms : 0;
+    shown_ms += Math.min(pause_most_ms, Math.max(least_ms, at_ms - last_ms));
     last_ms = at_ms;
-    return { at_ms: at_ms - cut_ms, text };
+    return { at_ms: shown_ms, text };
   });
 }
 
@@ -129,7 +133,8 @@ function scrolling(lines: readonly (readonly Glyphs[])[], percent: (ms: number) 
     if (at_ms === undefined || row < rows) return [];
     return [`${percent(at_ms)}%{transform:translateY(${-(row - rows + 1) * line_px}px)}`];
   });
-  return `@keyframes up{0%{transform:none}${frames.join("")}}.scroll{animation:up ${end_ms}ms steps(1,end) infinite}`;
+  return `@keyframes up{0%{transform:none}${frames.join("")}}.scroll{animation:up ${end_ms}ms steps(1,end) infinite}
+@media (prefers-reduced-motion: reduce){*{animation:none !important}}`;
 }
 
 function escaped(text: string): string {
@@ -137,4 +142,4 @@ function escaped(text: string): string {
 }
 
 mkdirSync(new URL("./", target), { recursive: true });
-writeFileSync(target, render(layOut(shortenPauses(await record()))));
+writeFileSync(target, render(layOut(atReadingSpeed(await record()))));

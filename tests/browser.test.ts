@@ -32,6 +32,7 @@ const flags = [
 const imports = {
   "@handfast/client": "/built/packages/client/src/mod.js",
   "@handfast/protocol": "/built/packages/protocol/src/mod.js",
+  "@handfast/protocol/client": "/built/packages/protocol/src/client.js",
   "@handfast/protocol/wire": "/built/packages/protocol/src/wire/mod.js",
   typebox: "/modules/typebox/build/index.mjs",
   "typebox/compile": "/modules/typebox/build/compile/index.mjs",
@@ -104,8 +105,8 @@ describe.skipIf(executablePath === undefined)("in a browser (needs chromium)", (
         typeRoots: [join(root, "node_modules/@types")],
       },
       include: [],
-      files: ["client/src/mod.ts", "protocol/src/mod.ts", "protocol/src/wire/mod.ts"].map((each) =>
-        join(root, "packages", each),
+      files: ["client/src/mod.ts", "protocol/src/mod.ts", "protocol/src/client.ts", "protocol/src/wire/mod.ts"].map(
+        (each) => join(root, "packages", each),
       ),
     };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(project));

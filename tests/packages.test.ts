@@ -284,7 +284,8 @@ describe("in a container, as deploy/Dockerfile has it", () => {
       expect(existsSync(join(root, path))).toBe(true);
       expect(ignore).toContain(`!${path}\n`);
     }
-    for (const path of ["scripts", "tsconfig.json", "LICENSE", "docs"]) expect(ignore).toContain(`!${path}\n`);
+    for (const path of ["scripts", "tsconfig.json", "LICENSE", "docs", "deploy/handfast.service"])
+      expect(ignore).toContain(`!${path}\n`);
   });
 
   test("it builds with the Node that the packages ask for", () => {

@@ -72,7 +72,7 @@ export const connectionOptions: readonly CommandOption[] = [
   {
     flags: "--patience <duration>",
     help: "How long to go on trying while the relay is away.",
-    default: "10s to connect, 30s for a call",
+    default: "2s to connect, 30s for a call",
   },
 ];
 

@@ -14,7 +14,7 @@ export interface Argument {
   readonly optional?: boolean;
   /** Takes all words that are left; only for the last one. */
   readonly many?: boolean;
-  /** What shell completion offers. */
+  /** Nothing else fits; shell completion offers them. */
   readonly choices?: readonly string[];
 }
 
@@ -67,10 +67,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export type Role = "agent" | "operator";
 
-/** Who calls where flags, environment and handfast.toml name nobody; `always`: whatever they say. */
 export interface Caller {
-  readonly agent: string;
+  /** Who calls where flags, environment and handfast.toml name nobody. */
+  readonly agent?: string;
+  /** Whatever they say. */
   readonly always?: boolean;
+  /** Under a name of its own: an operator's token admits its key, and does not stand for it. */
+  readonly signs?: boolean;
+  /** Goes on trying until the relay is there, and says so. */
+  readonly persists?: boolean;
 }
 
 export interface Context {

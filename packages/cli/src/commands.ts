@@ -16,7 +16,7 @@ const groups: readonly Group[] = [
   { names: ["serve"], load: async () => [(await import("./serve/serve.ts")).serveCommand] },
   { names: ["send"], load: async () => [(await import("./send/send.ts")).sendCommand] },
   {
-    names: ["show", "why", "watch", "tree", "questions", "answer", "outcomes", "cancel", "dead", "log"],
+    names: ["list", "show", "why", "watch", "tree", "questions", "answer", "outcomes", "cancel", "dead", "log"],
     load: async () => (await import("./inspect/mod.ts")).inspectCommands,
   },
   { names: ["agents"], load: async () => [(await import("./operate/agents.ts")).agentsCommand] },

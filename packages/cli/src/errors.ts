@@ -50,6 +50,11 @@ function isClientError(error: unknown): error is ClientError {
   return error instanceof Error && "retryable" in error && "reason" in error && "remedy" in error;
 }
 
+/** The stable name of what went wrong; null: it has none. */
+export function reasonOf(error: unknown): string | null {
+  return isClientError(error) || error instanceof CliError ? error.reason : null;
+}
+
 /** `aborted` is the reason of the context's own signal, if it did. */
 export function tell(error: unknown, aborted: unknown = null): Told {
   const nothing = { remedy: "", reason: null, code: null, handoff: null, docs: null };
@@ -82,15 +87,9 @@ function exitOfCode(code: number, retryable: boolean): ExitName {
   return exitsByCode[code] ?? (retryable ? "retryable" : "ended");
 }
 
-const agent_failed = 500;
-
 /** How a command ends that waited for this handoff. */
-export function exitOfHandoff({ state, code, retryable, attempts, limits, outcome }: HandoffView): ExitName {
-  if (state === "completed") return "ok";
-  if (code !== agent_failed) return exitOfCode(code, retryable);
-  // The relay does not tell what the agent said about a retry: it was tried again as often as allowed, or was not.
-  const saidRetry = outcome?.error?.reason === "retry" || (attempts > 1 && attempts >= limits.max_attempts);
-  return saidRetry ? "retryable" : "ended";
+export function exitOfHandoff({ state, code, retryable }: HandoffView): ExitName {
+  return state === "completed" ? "ok" : exitOfCode(code, retryable);
 }
 
 function exitOf({ reason, name, retryable }: ClientError, code: number | null): ExitName {
@@ -118,22 +117,41 @@ function fileFault({ code, path, message }: FileFault): Pick<Told, "exit" | "mes
 
 /** Writes it to stderr, as JSON with --json, and answers the exit code. */
 export function report(error: unknown, terminal: Terminal, aborted: unknown = null): number {
-  const told = tell(error, aborted);
+  const told = inCliWords(tell(error, aborted));
+  // Whoever stopped it knows.
+  const isStopped = error !== null && error === aborted;
+  if (isStopped) return exitCode(told.exit);
   if (terminal.json) {
     const { exit, ...rest } = told;
     terminal.note(JSON.stringify({ error: { ...rest, exit_code: exitCode(exit) } }));
   } else {
     terminal.note(`${terminal.accent("red", "error:")} ${cleanText(told.message)}`);
-    if (told.remedy !== "") terminal.note(cleanText(told.remedy));
-    if (told.handoff !== null) terminal.note(terminal.accent("dim", `handoff ${cleanText(told.handoff)}`));
     const word = explainWord(told);
-    if (word !== null) terminal.note(terminal.accent("dim", `more: handfast explain ${cleanText(word)}`));
+    if (told.remedy !== "") terminal.note(terminal.spelled(cleanText(told.remedy)));
+    if (told.code !== null && told.reason !== null && word !== told.reason) {
+      terminal.note(terminal.accent("dim", `reason ${cleanText(told.reason)}`));
+    }
+    if (told.handoff !== null) terminal.note(terminal.accent("dim", `handoff ${cleanText(told.handoff)}`));
+    if (word !== null) {
+      terminal.note(terminal.accent("dim", terminal.spelled(`more: handfast explain ${cleanText(word)}`)));
+    }
   }
   if (terminal.debug && error instanceof Error) terminal.note(stackOf(error));
   else if (told.exit === "internal") {
     terminal.note("This is a fault of handfast, not yours. Run it again with --debug and report what it shows.");
   }
   return exitCode(told.exit);
+}
+
+/** What the wire and the client call something, as it is typed here. */
+function inCliWords(told: Told): Told {
+  return { ...told, message: optionWords(told.message), remedy: optionWords(told.remedy) };
+}
+
+function optionWords(text: string): string {
+  return text
+    .replaceAll(/(?<!-)\bqueue_if_absent\b/g, "--queue-if-absent")
+    .replaceAll(/the (agent's )?schema is in the list of agents/g, "`handfast agents show AGENT` shows the schema");
 }
 
 /** A reason that an agent made up has no page; that of its code, which the client links to, has. */

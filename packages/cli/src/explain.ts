@@ -8,11 +8,11 @@ import {
   reasonTables,
   type Status,
   statusCodes,
-} from "@handfast/protocol";
+} from "@handfast/protocol/client";
 import { didYouMean } from "@handfast/relay/did-you-mean";
 import type { Command, Context } from "./command.ts";
 import { CliError } from "./errors.ts";
-import { table } from "./table.ts";
+import { titled } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 export const explainCommand: Command = {
@@ -94,6 +94,9 @@ function listCodes(terminal: Terminal): undefined {
     terminal.document({ codes: statusCodes, reasons });
     return;
   }
-  terminal.lines(table(statusCodes.map(({ code, name, title }) => [String(code), name, title])));
+  const rows = statusCodes.map(({ code, name, title }) => [String(code), name, title]);
+  terminal.lines(
+    titled(["code", "name", "meaning"], rows, { style: terminal.style.bind(terminal), edge: terminal.edge }),
+  );
   terminal.next("handfast explain CODE");
 }

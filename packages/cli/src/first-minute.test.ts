@@ -13,7 +13,7 @@ describe("the first minute, typed out", () => {
   it("starts a relay, makes an agent of tr, and hands it a text", async () => {
     const relay = cli.spawn(["start", "--port", "0"]);
     const [, url = ""] = await relay.said(/^relay (\S+) · store \.\/\.handfast · DEVELOPMENT MODE$/m);
-    const [, next = ""] = await relay.said(/^next: npx handfast (.+)$/m);
+    const [, next = ""] = await relay.said(/^next: handfast (.+)$/m);
     expect(next).toBe(`serve upper --url ${url} --text -- tr a-z A-Z`);
 
     const worker = cli.spawn(next.split(" "));
@@ -42,7 +42,14 @@ describe("the first minute, typed out", () => {
     expect(JSON.parse(relay.stdout)).toMatchObject({ mode: "development", store: `${cli.folder}/other` });
     await relay.stop();
     const wrong = await cli.run(["start", "--prot", "1"]);
-    expect(wrong).toMatchObject({ code: 78, stderr: expect.stringContaining("Did you mean --port?") });
+    expect(wrong).toMatchObject({ code: 64, stderr: expect.stringMatching(/^error: .* Did you mean --port\?/) });
+    const high = await cli.run(["start", "--port", "99999"]);
+    expect(high).toMatchObject({ code: 64, stderr: expect.stringMatching(/^error: --port is "99999"\./) });
+    const environment = await cli.run(["start"], { env: { HANDFAST_PORT: "99999" } });
+    expect(environment).toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/^error: The environment variable HANDFAST_PORT /),
+    });
   });
 
   it("says within its patience that there is no relay, and what to do", async () => {

@@ -10,8 +10,14 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? exitCode("ok") : exitCode("output"));
 });
 
+// Nobody reads the messages any more: no reason to give up the work.
+process.stderr.on("error", () => undefined);
+
 const { stdout: out, stderr: err, env } = process;
 const [first, ...rest] = process.argv.slice(2);
 // `handfast help send` is what many type first.
 const argv = first === "help" ? [...rest, "--help"] : process.argv.slice(2);
-process.exitCode = await runProgram(await commandsFor(argv), version, { argv, env, cwd: process.cwd(), out, err });
+process.exitCode = await runProgram(await commandsFor(argv), version, {
+  ...{ argv, env, cwd: process.cwd(), out, err },
+  script: process.argv[1] ?? "",
+});

@@ -23,6 +23,22 @@ describe("what is mistyped", () => {
     });
   });
 
+  it("gets what others call it", async () => {
+    for (const word of ["ls", "status"]) {
+      expect(await typed([word])).toMatchObject({ code: 64, stderr: expect.stringContaining("Did you mean list?") });
+    }
+  });
+
+  it("is told how it is typed where a word is missing, and which words there are", async () => {
+    const { code, stderr } = await typed(["why"]);
+    expect({ code, stderr }).toEqual({
+      code: 64,
+      stderr: "error: Missing required argument 'id'.\nType: handfast why [options] <id>\n",
+    });
+    const shell = await typed(["completion", "powershell"]);
+    expect(shell).toMatchObject({ code: 64, stdout: "", stderr: expect.stringContaining("bash, zsh, fish") });
+  });
+
   it("is refused with its value and what fits", async () => {
     const { code, stderr } = await typed(["send", "x", "1", "--timeout", "soon"]);
     expect({ code, stderr }).toEqual({

@@ -1,8 +1,14 @@
 /** From the declarations to a run: parsing by commander, help, what is mistyped, and how the process ends. */
 
 import { didYouMean } from "@handfast/relay/did-you-mean";
-import { Command as Commander, CommanderError, Option as CommanderOption } from "commander";
-import type { Command, CommandOption, Context, Environment } from "./command.ts";
+import {
+  Command as Commander,
+  Argument as CommanderArgument,
+  CommanderError,
+  Option as CommanderOption,
+} from "commander";
+import type { Argument, Command, CommandOption, Context, Environment } from "./command.ts";
+import { commandName } from "./command-name.ts";
 import { Connection } from "./connection.ts";
 import { allOptions, argumentForm, commanderOption, frameOptions } from "./declared.ts";
 import { CliError, report } from "./errors.ts";
@@ -16,6 +22,8 @@ export interface Surface {
   readonly argv: readonly string[];
   readonly env: Environment;
   readonly cwd: string;
+  /** The file that was called: process.argv[1]. */
+  readonly script?: string;
   readonly out: Sink;
   readonly err: Sink;
 }
@@ -29,6 +37,7 @@ export async function runProgram(commands: readonly Command[], version: string, 
     json: given("--json"),
     plain: given("--no-color"),
     debug: given("--debug"),
+    command: commandName(surface.env, surface.script ?? ""),
     env: surface.env,
   });
   let code = exitCode("ok");
@@ -50,15 +59,31 @@ function optionWords(argv: readonly string[]): readonly string[] {
   return end < 0 ? argv : argv.slice(0, end);
 }
 
-function mistyped({ code, exitCode: ends, message }: CommanderError, terminal: Terminal): number {
+/** What others call it. */
+const synonyms: Readonly<Record<string, string>> = {
+  ls: "list",
+  ps: "list",
+  jobs: "list",
+  status: "list",
+  get: "show",
+};
+/** How a command is typed, for whoever left a word out. */
+const usages = new WeakMap<CommanderError, string>();
+
+function mistyped(error: CommanderError, terminal: Terminal): number {
+  const { code, exitCode: ends, message } = error;
   // Help and version were asked for and are shown.
   if (ends === 0) return exitCode("ok");
   // A group of commands without one shows its help.
   if (code === "commander.help") return exitCode("usage");
   const [what = "", near = ""] = message.replace(/^error: /, "").split("\n");
-  const guess = near.replace(/^\((.*)\)$/, "$1");
+  const [, word = ""] = code === "commander.unknownCommand" ? (/'(.*)'/.exec(what) ?? []) : [];
+  const meant = synonyms[word];
+  const guess = meant === undefined ? near.replace(/^\((.*)\)$/, "$1") : `Did you mean ${meant}?`;
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, "")}.`;
-  return report(new CliError("usage", sentence, guess === "" ? "See --help." : guess), terminal);
+  const usage = code === "commander.missingArgument" ? usages.get(error) : undefined;
+  const remedy = guess !== "" ? guess : usage === undefined ? "See --help." : `Type: ${usage}`;
+  return report(new CliError("usage", sentence, remedy), terminal);
 }
 
 interface Parsed {
@@ -88,7 +113,10 @@ function exitTable(): string {
 /** What holds for every command alike. */
 function frame(commander: Commander, terminal: Terminal): void {
   commander
-    .exitOverride()
+    .exitOverride((error) => {
+      usages.set(error, commander.createHelp().commandUsage(commander));
+      throw error;
+    })
     .showSuggestionAfterError(true)
     .helpOption("-h, --help", "Shows this text.")
     .helpCommand(false)
@@ -104,7 +132,7 @@ function build(command: Command, terminal: Terminal, run: Run): Commander {
   const commander = new Commander(command.name).summary(command.summary);
   commander.description([command.summary, command.description].filter(Boolean).join("\n"));
   frame(commander, terminal);
-  for (const argument of command.arguments ?? []) commander.argument(argumentForm(argument), argument.help);
+  for (const argument of command.arguments ?? []) commander.addArgument(commanderArgument(argument));
   const options = allOptions(command);
   configureHelp(commander, command, terminal);
   for (const option of command.unparsed === true ? frameOptions : options) {
@@ -122,6 +150,11 @@ function build(command: Command, terminal: Terminal, run: Run): Commander {
     commander.action(() => run(command, { words: commander.args, options: readOptions(commander, options) }));
   }
   return commander;
+}
+
+function commanderArgument(argument: Argument): CommanderArgument {
+  const made = new CommanderArgument(argumentForm(argument), argument.help);
+  return argument.choices === undefined ? made : made.choices([...argument.choices]);
 }
 
 /** The standard sub-command gets what is no sub-command: most likely a mistyped one. `words` are without options. */

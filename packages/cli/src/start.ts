@@ -2,6 +2,7 @@
 
 import { type Option, optionList } from "@handfast/relay/options";
 import type { Command, CommandOption, Context } from "./command.ts";
+import { CliError } from "./errors.ts";
 import { type ExitName, exitCodes } from "./exit-codes.ts";
 
 const default_url = "http://127.0.0.1:7420";
@@ -40,12 +41,16 @@ function declared({ flag, env, key, kind, default: standard, help }: Option): re
 async function run({ terminal, arguments: argv, env, cwd }: Context): Promise<ExitName> {
   const { runRelay, relayLine, development_warning } = await import("@handfast/relay");
   const { stdout, stderr } = process;
+  let complaint = "";
   const code = await runRelay({
     argv,
     env,
     cwd,
     stdout,
     stderr,
+    complain: (message) => {
+      complaint = message;
+    },
     announce: (configuration, relay) => {
       const { development, data_directory: store } = configuration;
       const { url, listens_on } = relay;
@@ -59,14 +64,19 @@ async function run({ terminal, arguments: argv, env, cwd }: Context): Promise<Ex
       if (development) terminal.note(terminal.accent("yellow", development_warning));
       else if (operator_token_file !== null) terminal.print(`operator's token: ${operator_token_file}`);
       const where = url === default_url ? "" : ` --url ${url}`;
-      terminal.print(
-        development
-          ? `next: npx handfast serve upper${where} --text -- tr a-z A-Z`
-          : `next: npx handfast token make alice${where}${tokenFlag(operator_token_file)}`,
-      );
+      const next = development
+        ? `next: handfast serve upper${where} --text -- tr a-z A-Z`
+        : `next: handfast token make alice${where}${tokenFlag(operator_token_file)}`;
+      terminal.print(terminal.spelled(next));
     },
   });
+  if (complaint !== "") throw new CliError(isOfFlags(complaint) ? "usage" : exitNamed(code), complaint);
   return exitNamed(code);
+}
+
+/** A wrong flag is a wrong command line; the environment and the file are configuration. */
+function isOfFlags(complaint: string): boolean {
+  return /^(--|There is no option |".*" is not an option)/.test(complaint);
 }
 
 function tokenFlag(file: string | null): string {

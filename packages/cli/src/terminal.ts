@@ -3,12 +3,15 @@
  * With --json stdout gets one JSON document or JSON lines and nothing else.
  */
 
+import { type CommandName, spelled } from "./command-name.ts";
 import { paint, type Style } from "./style.ts";
 import { cleanText, cut } from "./text.ts";
 
 /** What is used of process.stdout and process.stderr. */
 export interface Sink {
   write(text: string | Uint8Array): boolean;
+  /** Of a stream: when what was written has been taken. */
+  once?(event: "drain", listener: () => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
 }
@@ -20,6 +23,8 @@ export interface TerminalOptions {
   /** --no-color was given. */
   readonly plain: boolean;
   readonly debug: boolean;
+  /** How this command was called. Default: by its own name. */
+  readonly command?: CommandName;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -30,6 +35,7 @@ const erase_line = "\r\x1b[2K";
 
 export class Terminal {
   readonly json: boolean;
+  readonly #command: CommandName;
   readonly debug: boolean;
   /** Whether a person looks at the messages, so that live lines make sense. */
   readonly isLive: boolean;
@@ -39,8 +45,9 @@ export class Terminal {
   readonly #paintsErr: boolean;
   #isLineOpen = false;
 
-  constructor({ out, err, json, plain, debug, env }: TerminalOptions) {
+  constructor({ out, err, json, plain, debug, env, command = "handfast" }: TerminalOptions) {
     this.json = json;
+    this.#command = command;
     this.debug = debug;
     this.#out = out;
     this.#err = err;
@@ -56,6 +63,11 @@ export class Terminal {
   get columns(): number {
     // A terminal that does not know its width says 0.
     return this.#out.columns || 100;
+  }
+
+  /** Where lines on stdout are cut; null: nowhere, because they go to a file or a pipe. */
+  get edge(): number | null {
+    return this.outIsTty ? this.columns : null;
   }
 
   /** Text of ours with a style, for a line on stdout. */
@@ -84,6 +96,13 @@ export class Terminal {
     this.#out.write(this.outIsTty ? cleanText(text) : text);
   }
 
+  /** The same for much data: resolves when there is room for more, so that a slow reader is waited for. */
+  async rawWithRoom(text: string): Promise<void> {
+    this.settle();
+    const hasRoom = this.#out.write(this.outIsTty ? cleanText(text) : text);
+    if (!hasRoom) await new Promise<void>((resolve) => this.#out.once?.("drain", resolve) ?? resolve());
+  }
+
   /** Data that is no text, for files and pipes. */
   bytes(bytes: Uint8Array): void {
     this.settle();
@@ -108,9 +127,14 @@ export class Terminal {
     this.#err.write(`${line}\n`);
   }
 
+  /** A text of ours with commands in it, spelled as this one was called. */
+  spelled(text: string): string {
+    return spelled(text, this.#command);
+  }
+
   /** What to type next; only where a person looks. */
   next(line: string): void {
-    if (this.isLive) this.note(this.accent("dim", `next: ${line}`));
+    if (this.isLive) this.note(this.accent("dim", `next: ${this.spelled(line)}`));
   }
 
   /** Shows a line that the next one replaces. Nothing where nobody looks. */

@@ -3,7 +3,7 @@
 import type { AboutRelay } from "@handfast/protocol/wire";
 import type { Base, Warning } from "./base.ts";
 import { Client } from "./client.ts";
-import type { Duration } from "./duration.ts";
+import { type Duration, toMilliseconds } from "./duration.ts";
 import { HandoffError, UsageError } from "./errors.ts";
 import type { PrivateJwk } from "./identity/agent-key.ts";
 import type { Identity } from "./identity/identity.ts";
@@ -41,14 +41,29 @@ export interface ConnectOptions {
   readonly fetch?: typeof fetch;
   /** In place of the global one: a constructor with the standard interface. */
   readonly WebSocket?: WebSocketConstructor;
+  /**
+   * An operator's token. It stands for nobody: it admits this agent's own key to a relay that does not take every new one,
+   * and goes before `token`.
+   */
+  readonly admission?: string;
   /** How long calls go on trying while the relay is away. Default 30 seconds. */
   readonly patience?: Duration;
+  /** How long `connect()` itself goes on trying. Default: `patience` where that is given, else 10 seconds. */
+  readonly connectPatience?: Duration;
   /** Thumbprints of the keys that agents may sign with, by name: anything else from them is refused. */
   readonly pins?: Pins;
-  /** Take no handoff but those that their sender signed. */
+  /**
+   * Take no handoff and no answer but those that their author signed. Default: false. Then what was never signed is the
+   * relay's word and is taken as such; a signature that is there must be right, everything it covers must be as it was
+   * signed, and an author that has signed once must go on signing for as long as this client lives. So a relay cannot
+   * change or strip what it passes on; it can still make up authors that this client has not met yet. Pin their keys
+   * (`pins`), or require signatures, where that matters.
+   */
   readonly requireSigned?: boolean;
   /** Told of what a person should know. Default: console.warn. */
   readonly onWarning?: (warning: Warning) => void;
+  /** Told when the relay goes away while somebody waits for it, and when it is back. Default: a warning that it is away. */
+  readonly onConnection?: (state: "away" | "back") => void;
   /** Gives up connecting. */
   readonly signal?: AbortSignal;
   /** Time and chance, for tests. */
@@ -71,7 +86,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const warn = options.onWarning ?? warnOnConsole;
   const settings = await readSettings(options, platform, surroundings, warn);
   const exchange = new HttpExchange(settings.url, options.fetch ?? globalThis.fetch, surroundings);
-  const patience_ms = options.patience === undefined ? connect_patience_ms : settings.patience_ms;
+  const patience_ms = connectPatience(options);
   const about = await readAbout(exchange, { url: exchange.url, surroundings, patience_ms, signal: options.signal });
   checkAbout(about, settings);
   const relay = publicUrl(settings.url, about.public_urls);
@@ -88,6 +103,10 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const beats = beatsOf(options, { url: settings.url, transport, seed: settings.key?.seed ?? null }, identity);
   const base = { link, agent, namespace, relay, crypto, signs, surroundings, trust, beats, offer, warn };
   return new Client({ ...base, closed: closed.signal }, settings.url, settings.key?.signer.key ?? null, closed);
+}
+
+function connectPatience({ connectPatience: own, patience }: ConnectOptions): number {
+  return toMilliseconds(own ?? patience ?? connect_patience_ms, own === undefined ? "patience" : "connectPatience");
 }
 
 interface Opening {

@@ -3,7 +3,7 @@
  * again may help (retryable), what to do (remedy), and where more is written (docs).
  */
 
-import { remedyOf, statusCode } from "@handfast/protocol";
+import { remedyOf, statusCode } from "@handfast/protocol/client";
 import type { HandoffView, OutcomeView } from "@handfast/protocol/wire";
 import { type Duration, toMilliseconds } from "./duration.ts";
 

@@ -1,6 +1,7 @@
 /** Payloads: from what a user gives to the bytes that are hashed, and from signed bytes back to the value. */
 
-import { type PayloadDigest, parseStrict, payloadDigest, salt_bytes, toBase64url, toUtf8 } from "@handfast/protocol";
+import type { PayloadDigest } from "@handfast/protocol";
+import { parseStrict, payloadDigest, salt_bytes, toBase64url, toUtf8 } from "@handfast/protocol/client";
 import type { Base } from "./base.ts";
 import { UsageError } from "./errors.ts";
 

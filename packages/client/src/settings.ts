@@ -1,6 +1,6 @@
 /** What connect() goes by: options over the environment over defaults. */
 
-import { isName } from "@handfast/protocol";
+import { isName } from "@handfast/protocol/client";
 import type { Base } from "./base.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { toMilliseconds } from "./duration.ts";
@@ -32,12 +32,13 @@ export async function readSettings(
   const { environment } = platform;
   const set = (name: string) => environment[name] || undefined;
   const url = checkUrl(options.url ?? set("HANDFAST_URL") ?? default_url);
-  const token = options.token ?? set("HANDFAST_TOKEN") ?? null;
+  const bearer = options.admission === undefined ? (options.token ?? set("HANDFAST_TOKEN") ?? null) : null;
+  const token = options.admission ?? bearer;
   const named = checkName(options.agent ?? set("HANDFAST_AGENT") ?? null);
   const given = options.key ?? set("HANDFAST_KEY") ?? null;
-  const agent = named ?? (given === null && token !== null ? null : userName(platform));
+  const agent = named ?? (given === null && bearer !== null ? null : userName(platform));
   const home = options.home ?? set("HANDFAST_HOME") ?? platform.home;
-  const key = await findKey(given, token, agent, { home, platform, surroundings, warn });
+  const key = await findKey(given, bearer, agent, { home, platform, surroundings, warn });
   return {
     url,
     token,

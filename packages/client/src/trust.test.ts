@@ -91,15 +91,56 @@ describe("a signed handoff", () => {
     ["another digest", "binds_another", (given) => ({ ...given, digest: "0".repeat(64) })],
     ["another idempotency key", "binds_another", (given) => ({ ...given, idempotency_key: "other" })],
     ["another kind", "binds_another", (given) => ({ ...given, kind: "notice" })],
+    ["another group", "binds_another", (given) => ({ ...given, correlation_id: "other" })],
+    ["another cause", "binds_another", (given) => ({ ...given, causation_id: given.id })],
+    ["other labels", "binds_another", (given) => ({ ...given, labels: { team: "b" } })],
+    ["other artifacts", "binds_another", (given) => ({ ...given, artifacts: [artifact("0")] })],
+    [
+      "another trace",
+      "binds_another",
+      (given) => ({ ...given, traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01` }),
+    ],
+    ["another extension", "binds_another", (given) => ({ ...given, ext: { "urn:approved": true } })],
+    ["another expectation", "binds_another", (given) => ({ ...given, expects: { output_schema: {} } })],
+    ["another demand", "binds_another", (given) => ({ ...given, demands: "signed" })],
+    ["a longer deadline", "binds_another", (given) => ({ ...given, deadline_ms: 60_001 })],
+    ["no proof, though it is called signed", "proof_missing", withSigned({ proof: null })],
+    ["nothing that was signed", "proof_missing", ({ signed: _signed, ...rest }) => rest],
     ["a document that was changed and hashed anew", "bad_signature", forge],
     ["a document that is none", "document_malformed", withSigned({ document: "{}" })],
     ["a proof that is none", "bad_proof", withSigned({ proof: { key: "", sig: "", index: 0, size: 1, path: [] } })],
   ])("with %s is not trusted: %s", async (_what, reason, tamper) => {
     const ann = await open("ann");
-    const given = await lease(ann.base, { input: { amount: 1 }, idempotency_key: "k1" });
+    const limits = { deadline_ms: 60_000 };
+    const given = await lease(ann.base, { input: { amount: 1 }, idempotency_key: "k1", labels: { team: "a" }, limits });
     const error = await refusal(worker.base.trust.check(tamper(given)));
     expect(error.reason).toBe(reason);
     expect(error.message).toMatch(/^The handoff .* is not trusted: /);
+  });
+
+  test("without a key of its own has its id for one, whatever the relay shows", async () => {
+    const ann = await open("ann");
+    const given = await lease(ann.base, { input: 1 });
+    expect(given.idempotency_key).toBe(given.id);
+    const error = await refusal(worker.base.trust.check({ ...given, idempotency_key: "other" }));
+    expect(error.message).toContain("another idempotency_key");
+  });
+
+  test("with everything that a sender can say is trusted as it is shown", async () => {
+    const ann = await open("ann");
+    const given = await lease(ann.base, {
+      input: 1,
+      to: "worker",
+      conversation_id: "talk",
+      correlation_id: "group",
+      labels: { b: "2", a: "1" },
+      expects: { output_schema: { type: "number", minimum: 1 } },
+      limits: { deadline_ms: 60_000, lease_ms: 5_000, ack_ms: 4_000 },
+      evidence: "signed",
+      traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01`,
+      ext: { "urn:x": { deep: [1, { z: null }] } },
+    });
+    expect(await worker.base.trust.check(given)).toEqual({ input: 1, evidence: "signed" });
   });
 
   test("for another relay or namespace is not trusted", async () => {
@@ -176,12 +217,28 @@ describe("a handoff that its sender did not sign", () => {
     expect(await worker.base.trust.check(await attested())).toEqual({ input: { n: 1 }, evidence: "attested" });
   });
 
+  test("is refused once its sender has signed before in this client's life", async () => {
+    const ann = await open("ann");
+    const { trust } = worker.base;
+    const first = await lease(ann.base, { input: 1 });
+    await trust.check(first);
+    const unsigned = { ...first, evidence: "attested" as const, input: "forged" };
+    const error = await refusal(trust.check(withSigned({ proof: null })(unsigned)));
+    expect(error.reason).toBe("no_longer_signed");
+    expect(error.message).toContain("ann, who has signed until now");
+    expect(await trust.check(await attested())).toMatchObject({ evidence: "attested" });
+  });
+
   test("is refused where only signed ones are taken, or its sender is pinned", async () => {
     const given = await attested();
     expect((await refusal(trustWith({ requireSigned: true }).check(given))).reason).toBe("unsigned");
     expect((await refusal(trustWith({ pins: { bob: "any" } }).check(given))).reason).toBe("unsigned");
   });
 });
+
+function artifact(digit: string) {
+  return { sha256: digit.repeat(64), size: 1, media_type: "text/plain" };
+}
 
 type Signed = NonNullable<LeaseView["signed"]>;
 

@@ -4,26 +4,25 @@
  * under a name is pinned for as long as the client lives; pins given by the user are stricter and name the keys.
  */
 
+import type { DocumentTyp, HandoffDocument } from "@handfast/protocol";
 import {
   type Crypto,
-  type DocumentTyp,
   documentDigest,
   fromBase64url,
-  type HandoffDocument,
   openProof,
   type PublicKey,
   parsePublicKey,
   payloadDigest,
-  readDocument,
   type SignedRoot,
   toUtf8,
   verifySignedRoot,
-} from "@handfast/protocol";
+} from "@handfast/protocol/client";
 import type { AgentView, LeaseView } from "@handfast/protocol/wire";
 import { HandoffError } from "./errors.ts";
 import { normalUrl } from "./identity/public-url.ts";
 import type { Link } from "./link/link.ts";
 import { fromBase64, openPayload } from "./payload.ts";
+import { leaseDifferences, redriveDifferences, redriven_ext } from "./signed-lease.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Which keys an agent may sign with: thumbprints by its name. */
@@ -68,6 +67,8 @@ export class Trust {
   readonly #relays: ReadonlySet<string>;
   readonly #agents = new Map<string, Promise<Known>>();
   readonly #pinned = new Map<string, string>();
+  /** Whose signature was found right: these go on signing. */
+  readonly #signers = new Set<string>();
   /** By their x: checking that a point is sound costs more than checking a signature. */
   readonly #keys = new Map<string, PublicKey>();
   /** By SignedRoot.id: one check for all that one signature covers. */
@@ -82,8 +83,41 @@ export class Trust {
   async check(lease: LeaseView): Promise<Checked> {
     const { signed } = lease;
     if (signed === undefined || signed.proof === null) return this.#attested(lease);
-    const document = this.#document(lease, signed);
+    const document = await this.#document(lease, signed);
     await this.checkSignature(lease, "handoff", document.from, signed);
+    // Whoever redrives signs for itself: that is no signature by a sender whose key is pinned.
+    if (document.from !== lease.from && this.#isPinned(lease.from) && !this.#isPinned(document.from)) {
+      throw untrusted(lease, "unsigned", `${document.from} redrove it, and it is not signed by ${lease.from}`);
+    }
+    return { ...this.#input(lease, document, signed), evidence: "signed" };
+  }
+
+  /**
+   * That an act of this author may go without a signature. It may not where everything must be signed, where the author's
+   * key is pinned, and where the author has signed before: leaving a signature out must not be enough to be believed.
+   */
+  checkUnsigned(about: About, author: string, what: string): void {
+    if (this.#options.requireSigned) {
+      throw untrusted(about, "unsigned", `${what} is not signed by ${author}, and this client takes only what is`);
+    }
+    if (this.#isPinned(author)) {
+      throw untrusted(about, "unsigned", `${what} is not signed by ${author}, whose key is pinned`);
+    }
+    if (this.#signers.has(author)) {
+      throw untrusted(about, "no_longer_signed", `${what} is not signed by ${author}, who has signed until now`);
+    }
+  }
+
+  /** Whether an act of this author would have to be signed. */
+  expectsSignature(author: string): boolean {
+    return this.#options.requireSigned || this.#isPinned(author) || this.#signers.has(author);
+  }
+
+  #isPinned(name: string): boolean {
+    return Object.hasOwn(this.#options.pins, name);
+  }
+
+  #input(lease: LeaseView, document: HandoffDocument, signed: ProvenAct): Omit<Checked, "evidence"> {
     const bytes = payloadOf(signed);
     const salt = fromBase64url(document.input.salt);
     const { size, sha256, media_type } = document.input;
@@ -97,35 +131,56 @@ export class Trust {
     }
     const opened = openPayload(bytes, media_type);
     if (opened === null) throw untrusted(lease, "payload_malformed", `its input is not ${media_type}, as it says`);
-    return { ...opened, evidence: "signed" };
+    return opened;
   }
 
-  #attested(lease: LeaseView): Checked {
-    const { from, input, text, base64 } = lease;
-    if (this.#options.requireSigned) {
-      throw untrusted(lease, "unsigned", `it is not signed by ${from}, and this client takes only what is`);
+  async #attested(lease: LeaseView): Promise<Checked> {
+    const { from, input, text, base64, evidence } = lease;
+    if (evidence === "signed") {
+      throw untrusted(lease, "proof_missing", "the relay calls it signed, and does not show the signature");
     }
-    if (Object.hasOwn(this.#options.pins, from)) {
-      throw untrusted(lease, "unsigned", `it is not signed by ${from}, whose key is pinned`);
-    }
+    const redriven = this.#signers.has(from) ? await this.#redriven(lease) : null;
+    if (redriven !== null) return redriven;
+    this.checkUnsigned(lease, from, "it");
     if (text !== undefined) return { input: text, text, evidence: "attested" };
     if (base64 !== undefined) return { input: fromBase64(base64), evidence: "attested" };
     return { input, evidence: "attested" };
   }
 
+  /**
+   * An unedited redrive is the relay's own document around the one that the sender signed: its input and terms are proven,
+   * that it is to be done again is the relay's word. Null: it is none.
+   */
+  async #redriven(lease: LeaseView): Promise<Checked | null> {
+    const carried = lease.ext?.[redriven_ext];
+    const is_strict = this.#options.requireSigned || this.#isPinned(lease.from);
+    if (is_strict || lease.signed === undefined || !isSigned(carried)) return null;
+    const { redrive_of = "" } = await handoffIn(lease, lease.signed.document);
+    const original = await handoffIn(lease, carried.document);
+    const differs = redriveDifferences(lease, redrive_of, original).concat(this.#elsewhere(original));
+    if (differs.length > 0) throw bindsAnother(lease, differs);
+    await this.checkSignature(lease, "handoff", original.from, carried);
+    return { ...this.#input(lease, original, lease.signed), evidence: "attested" };
+  }
+
   /** The signed document, once it is shown to be the very one that the lease speaks of. */
-  #document(lease: LeaseView, { document: text }: ProvenAct): HandoffDocument {
-    const bytes = toUtf8(text);
-    const read = readDocument("handoff", bytes);
-    if (!read.ok) throw untrusted(lease, "document_malformed", `its document is malformed: ${read.fault.message}`);
-    const { document } = read;
-    const differs = differences(lease, document).concat(
-      documentDigest(this.#options.crypto, "handoff", bytes) === lease.digest ? [] : ["digest"],
-      this.#relays.has(normalUrl(document.relay)) ? [] : ["relay"],
-      document.namespace === this.#options.namespace ? [] : ["namespace"],
+  async #document(lease: LeaseView, { document: text }: ProvenAct): Promise<HandoffDocument> {
+    const document = await handoffIn(lease, text);
+    const digest = documentDigest(this.#options.crypto, "handoff", toUtf8(text));
+    const differs = leaseDifferences(lease, document).concat(
+      digest === lease.digest ? [] : ["digest"],
+      this.#elsewhere(document),
     );
-    if (differs.length === 0) return document;
-    throw untrusted(lease, "binds_another", `what its sender signed has another ${differs.join(", ")}`);
+    if (differs.length > 0) throw bindsAnother(lease, differs);
+    return document;
+  }
+
+  /** What is signed for another relay or namespace counts for nothing here. */
+  #elsewhere({ relay, namespace }: HandoffDocument): string[] {
+    return [
+      ...(this.#relays.has(normalUrl(relay)) ? [] : ["relay"]),
+      ...(namespace === this.#options.namespace ? [] : ["namespace"]),
+    ];
   }
 
   /** That the author signed this document of a handoff's life, of this typ. Throws HandoffError (401) if not. */
@@ -136,6 +191,7 @@ export class Trust {
     if (!(await this.#verify(key, root))) {
       throw untrusted(lease, "bad_signature", `its signature is not by ${author}'s key ${root.key}`);
     }
+    this.#signers.add(author);
   }
 
   #verify(key: PublicKey, root: SignedRoot): Promise<boolean> {
@@ -203,22 +259,18 @@ export class Trust {
   }
 }
 
-/** In which of what the sender said the lease differs. The relay fills in what was left open. */
-function differences(lease: LeaseView, document: HandoffDocument): string[] {
-  const { id, from, to = null, capability = null, kind = "handoff", conversation_id = null } = document;
-  const sender = document.redrive_of === undefined ? from : (document.on_behalf_of ?? from);
-  const pairs: Readonly<Record<string, readonly [unknown, unknown]>> = {
-    id: [id, lease.id],
-    from: [sender, lease.from],
-    to: [to, lease.to],
-    capability: [capability, lease.capability],
-    kind: [kind, lease.kind],
-    conversation: [conversation_id, lease.conversation_id],
-    idempotency_key: [document.idempotency_key ?? lease.idempotency_key, lease.idempotency_key],
-    correlation: [document.correlation_id ?? lease.correlation_id, lease.correlation_id],
-    causation: [document.causation?.id ?? null, lease.causation_id],
-  };
-  return Object.keys(pairs).filter((name) => pairs[name]?.[0] !== pairs[name]?.[1]);
+async function handoffIn(lease: About, text: string): Promise<HandoffDocument> {
+  const { readDocument } = await import("@handfast/protocol");
+  const read = readDocument("handoff", toUtf8(text));
+  if (read.ok) return read.document;
+  throw untrusted(lease, "document_malformed", `its document is malformed: ${read.fault.message}`);
+}
+
+/** Whether an extension holds a document and a proof; that they are sound is checked with the signature. */
+function isSigned(value: unknown): value is ProvenAct {
+  if (typeof value !== "object" || value === null) return false;
+  const { document, proof }: { document?: unknown; proof?: unknown } = value;
+  return typeof document === "string" && typeof proof === "object" && proof !== null;
 }
 
 function payloadOf({ payload, payload_encoding }: ProvenAct): Uint8Array | null {
@@ -240,11 +292,18 @@ function remember<Value>(known: Map<string, Promise<Value>>, key: string, find: 
 const remedies: Readonly<Record<string, string>> = {
   unsigned:
     "Let the sender connect with a key; or take attested handoffs too (requireSigned: false, and no pin for it).",
+  no_longer_signed:
+    "Let the sender connect with its key again, or sign the redrive; if it is to do without one, restart this client. " +
+    "Else somebody pretends to be it.",
   not_pinned: "If the sender has changed its key, pin the new one (option pins); else somebody pretends to be it.",
   identity_changed:
     "If the sender was set up anew, restart this client, or pin its new key (option pins); else somebody pretends to be it.",
   revoked_key: "Let the sender send it again with its newer key.",
 };
+
+function bindsAnother(lease: About, differs: readonly string[]): HandoffError {
+  return untrusted(lease, "binds_another", `what its sender signed has another ${differs.join(", ")}`);
+}
 
 function untrusted(lease: About, reason: string, what: string): HandoffError {
   const remedy =

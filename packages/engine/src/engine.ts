@@ -155,6 +155,11 @@ export class Engine implements HandoffEngine {
     return this.#last_now;
   }
 
+  /** Whether this worker waits for work at this moment. */
+  isAsking(namespace: string, agent: string, worker: string): boolean {
+    return this.#workers.isAsking({ namespace, agent, worker });
+  }
+
   stats() {
     return {
       state: this.#state,

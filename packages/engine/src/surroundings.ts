@@ -1,6 +1,6 @@
 /** Clock, randomness and scheduler, injected so that the simulator can own them. */
 
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import type { Duration, Time } from "@handfast/core";
 
 export interface Surroundings {
@@ -15,6 +15,20 @@ export interface Surroundings {
   defer(callback: () => void): void;
 }
 
+/** Drawn in bulk: one system call for hundreds of salts and ids instead of one each. */
+const pool = Buffer.alloc(8_192);
+let used = pool.length;
+
+function randomBytes(count: number): Uint8Array {
+  if (used + count > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  const bytes = Uint8Array.prototype.slice.call(pool, used, used + count);
+  used += count;
+  return bytes;
+}
+
 const longest_timer_ms = 2 ** 31 - 1;
 
 export function realSurroundings(): Surroundings {
@@ -23,7 +37,7 @@ export function realSurroundings(): Surroundings {
   return {
     now: () => Math.floor(started_at + performance.now() - started),
     random: Math.random,
-    randomBytes: (count) => randomBytes(count),
+    randomBytes,
     schedule: (delay_ms, callback) => {
       const timer = setTimeout(callback, Math.max(0, Math.min(delay_ms, longest_timer_ms)));
       return () => clearTimeout(timer);

@@ -104,6 +104,10 @@ export class Workers {
     }
   }
 
+  isAsking(worker: Pick<Claim, "namespace" | "agent" | "worker">): boolean {
+    return this.#byWorker.has(workerKey(worker));
+  }
+
   hasFreeSlot(namespace: string): boolean {
     for (const { claim, given } of this.#waiting) {
       if (claim.namespace === namespace && given.length < claim.slots) return true;

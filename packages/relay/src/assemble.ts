@@ -154,6 +154,7 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     key,
     artifacts,
     metrics,
+    randomBytes,
     limits,
     unready,
   };

@@ -40,6 +40,24 @@ export const limits = {
   waits_per_caller: 2_000,
   /** A reply that lists things with their payloads ends here, with a cursor; one item it always holds. */
   reply_bytes: 16 * megabyte,
+  /** An answer up to this size is made as soon as its own caller takes what it has; larger ones take turns. */
+  small_reply_bytes: 64 * kilobyte,
+  /** About what a record or an event takes in an answer, without payloads. */
+  record_bytes: kilobyte,
+  /** Large answers that are made at a time, in the relay and for one caller. */
+  pages_in_flight: 16,
+  pages_per_caller: 4,
+  /** Answers that are made, or not yet taken: beyond this large ones are not made. */
+  output_bytes: 256 * megabyte,
+  /** Of one caller: beyond this none of its answers that carry payloads are made. */
+  output_bytes_per_caller: 64 * megabyte,
+  /** Answers that wait for room. */
+  replies_waiting: 12_000,
+  replies_waiting_per_caller: 4_096,
+  /** Making a page lets others go first after so long. */
+  page_pause_after_ms: 5,
+  /** A reader of an HTTP reply that has taken nothing for so long is cut. */
+  reply_drain_ms: 15 * second_ms,
   /** A whole request, an artifact's bytes included. */
   request_timeout_ms: 30 * minute_ms,
   headers_timeout_ms: 10 * second_ms,
@@ -84,17 +102,16 @@ export const limits = {
   ws_frame_json_keys: 400_000,
   /** Of one connection. */
   ws_calls_in_flight: 4_096,
-  /** Calls of one connection that may answer with pages of payloads, run at a time; the others take their turn. */
-  ws_pages_in_flight: 4,
   /** What a connection sent that is still being worked on: beyond this nothing more is read from it. */
   ws_in_flight_bytes: 32 * megabyte,
   /** Replies gathered in one turn go as frames of about this size; one that is larger goes alone. */
   ws_reply_frame_bytes: 256 * kilobyte,
   /** Given to the socket and not taken by the peer: beyond this, what follows waits here. */
   ws_buffered_bytes: megabyte,
-  /** What waits for one peer: beyond this nothing is read from it; beyond the other it is cut. */
+  /** What waits for one peer, or is made for it: beyond this no large answer is made. */
+  ws_ready_bytes: 4 * megabyte,
+  /** And beyond this no small one that carries a payload, and nothing is read from the peer. */
   ws_output_bytes: 16 * megabyte,
-  ws_output_most_bytes: 128 * megabyte,
   ws_hello_ms: 10 * second_ms,
   /** What a peer may send before the relay knows who it is. */
   ws_hello_bytes: megabyte,
@@ -107,8 +124,11 @@ export const limits = {
   ws_sweep_ms: second_ms,
   ws_connections: 10_000,
   ws_connections_per_agent: 1_000,
-  /** Connections that have not said yet who they are. */
-  ws_strangers: 1_000,
+  /** Connections that have not said yet who they are: the oldest makes room for the next. */
+  ws_strangers: 10_000,
+  /** From one address; those that came a moment ago, and may be about to say it, are spared. */
+  ws_strangers_per_address: 64,
+  ws_stranger_spared_ms: 3 * second_ms,
   /** Leases of one connection whose end it is told of; a worker learns of the others by its next beat. */
   ws_leases_watched: 10_000,
 

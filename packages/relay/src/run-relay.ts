@@ -18,6 +18,8 @@ export interface RelayProcessOptions {
   readonly stdout: { write(text: string): unknown };
   /** The log: lines for people on a terminal, JSON anywhere else. */
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+  /** Told in a sentence why it does not run. Default: a line on stderr. */
+  readonly complain?: (message: string) => void;
   /** Called once it listens. */
   readonly announce: (configuration: Configuration, relay: RunningRelay) => void;
 }
@@ -27,7 +29,7 @@ export async function runRelay(options: RelayProcessOptions): Promise<number> {
   try {
     return await run(options);
   } catch (error) {
-    return explain(error, (line) => options.stderr.write(`${line}\n`));
+    return explain(error, options.complain ?? ((line) => options.stderr.write(`${line}\n`)));
   }
 }
 

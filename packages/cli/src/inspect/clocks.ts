@@ -1,6 +1,6 @@
 /**
- * The five clocks of a handoff, as far as its view and its events tell them: what each allows, what is used, whether it
- * runs. The view does not carry the attempt clock itself, so its run is added up from the events.
+ * The five clocks of a handoff: what each allows, what is used, whether it runs. When they end is the relay's own word;
+ * how much of an attempt is used is added up from the events.
  */
 
 import type { HandoffView } from "@handfast/protocol/wire";
@@ -21,10 +21,8 @@ const attempt_default_ms = 5 * 60_000;
 
 export interface ClockFacts {
   readonly events: readonly StoryEvent[];
-  /** What the manifest of whoever holds it allows for one attempt. */
+  /** What the manifest of whoever holds it, or held it last, allows for one attempt. */
   readonly timeout_ms: number | null;
-  /** It stands behind another of its ordering key. */
-  readonly blocked: boolean;
   readonly now: number;
 }
 
@@ -51,11 +49,12 @@ function idle(name: Clock["name"], limit_ms: number): Clock {
   return { name, limit_ms, used_ms: 0, state: "idle", until: null };
 }
 
-function queueClock(view: HandoffView, { events, blocked, now }: ClockFacts): Clock {
+function queueClock(view: HandoffView, { events, now }: ClockFacts): Clock {
   const { queue_ms } = view.limits;
   if (view.state === "queued") {
-    if (view.ready_at === null || view.ready_at > now || blocked) return idle("queue", queue_ms);
-    return running("queue", queue_ms, view.ready_at, now);
+    const { ready_at, queue_until, blocked } = view;
+    if (queue_until === null || (ready_at ?? 0) > now || blocked) return idle("queue", queue_ms);
+    return running("queue", queue_ms, queue_until - queue_ms, now);
   }
   const left = events.findLast(({ type }) => type === "delivered") ?? events.findLast(({ type }) => isEnd(type));
   const ready = left && events.findLast((event) => event.seq < left.seq && beginsQueue(event));
@@ -78,7 +77,7 @@ function ackClock(view: HandoffView, events: readonly StoryEvent[], now: number)
 
 function leaseClock({ limits, lease }: HandoffView, now: number): Clock {
   if (lease === null || lease.acknowledged_at === null) return idle("lease", limits.lease_ms);
-  return running("lease", limits.lease_ms, lease.beat_at, now);
+  return running("lease", limits.lease_ms, lease.lease_until - limits.lease_ms, now);
 }
 
 function attemptClock(view: HandoffView, { events, timeout_ms, now }: ClockFacts): Clock {
@@ -86,7 +85,9 @@ function attemptClock(view: HandoffView, { events, timeout_ms, now }: ClockFacts
   const run = attemptRun(events);
   if (run === null) return idle("attempt", limit_ms);
   if (run.since === null) return stopped("attempt", limit_ms, run.used_ms);
-  return running("attempt", limit_ms, run.since - run.used_ms, now);
+  const began = run.since - run.used_ms;
+  const until = view.lease?.attempt_until ?? null;
+  return running("attempt", until === null ? limit_ms : until - began, began, now);
 }
 
 interface AttemptRun {

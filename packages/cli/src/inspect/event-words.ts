@@ -1,16 +1,16 @@
 /** What one event says, in words. */
 
 import { ahead } from "../moments.ts";
-import { holderWords } from "./names.ts";
+import { holderName } from "./names.ts";
 import { shorten } from "./payload-text.ts";
 import { isEnd, type StoryEvent } from "./story-event.ts";
 
 const message_chars = 160;
 
-/** Without the type, which stands beside it. */
-export function eventWords(event: StoryEvent): string {
+/** Without the type, which stands beside it. `asked` is the text of the question, where it is known. */
+export function eventWords(event: StoryEvent, asked?: string): string {
   const { type, agent, worker, fence, by } = event;
-  const holder = agent === null || agent === undefined ? "" : holderWords(agent, worker);
+  const holder = agent === null || agent === undefined ? "" : holderName(agent, worker);
   switch (type) {
     case "accepted":
       return `by the relay from ${event.from ?? "its sender"}, ${evidenceWords(event)}`;
@@ -21,7 +21,7 @@ export function eventWords(event: StoryEvent): string {
     case "checkpointed":
       return `number ${event.number} by agent ${agent}, fence ${fence}`;
     case "asked":
-      return `${questionName(event)} by agent ${agent}, of ${event.to ? `capability ${event.to}` : "the sender"}${event.parked ? ", parked" : ""}`;
+      return `${questionName(event)}${asked === undefined ? "" : ` ${asked}`} by agent ${agent}, of ${event.to ? `capability ${event.to}` : "the sender"}${event.parked ? ", parked" : ""}`;
     case "answered":
       return `${questionName(event)} by ${by}, ${evidenceWords(event)}`;
     case "unanswered":

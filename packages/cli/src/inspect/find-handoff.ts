@@ -1,6 +1,6 @@
 /** Handoffs by an abbreviated id: its beginning or its end, where only one of the recent ones fits. */
 
-import { isId } from "@handfast/protocol";
+import { isId } from "@handfast/protocol/client";
 import { CliError } from "../errors.ts";
 import { ago } from "../moments.ts";
 import { targetName } from "./names.ts";
@@ -18,7 +18,7 @@ export async function fullId(relay: Reader, given: string): Promise<string> {
     throw new CliError(
       "usage",
       `${JSON.stringify(given)} is no id of a handoff.`,
-      `Give a UUID as \`handfast send\` shows it, or at least ${chars_least} characters of its beginning or end.`,
+      `Give a UUID, or at least ${chars_least} characters of its beginning or end; find it: handfast list`,
     );
   }
   const { handoffs } = await relay.call("list", { query: { order: "newest", limit: recent } });
@@ -30,7 +30,7 @@ export async function fullId(relay: Reader, given: string): Promise<string> {
       text,
       handoffs.map(({ id }) => id),
     );
-    const hint = guess === null ? "Give the whole id." : `Did you mean ${guess}?`;
+    const hint = guess === null ? "Give the whole id, or find it: handfast list" : `Did you mean ${guess}?`;
     throw new CliError("missing", `None of the newest ${handoffs.length} handoffs has an id like ${given}.`, hint);
   }
   const shown = fitting

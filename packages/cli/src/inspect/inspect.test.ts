@@ -50,7 +50,7 @@ test("why finds the head that blocks an ordering key", async () => {
   const head = await taken({ ordering_key: "k" });
   const id = await alice.submit({ capability: "upper", input: 2, ordering_key: "k" });
   const { stdout } = await handfast.run("why", id);
-  expect(stdout).toContain(`Queued behind handoff ${head} (working at worker bob-1 of agent bob)`);
+  expect(stdout).toContain(`Queued behind handoff ${head} (working at worker bob-1)`);
   await bob.act(head, "complete", { fence: 1, output: 1 });
   const next = await bob.claim({ capabilities: ["upper"] });
   await bob.act(id, "complete", { fence: next.fence, output: 1 });
@@ -75,7 +75,7 @@ test("show prints timeline, clocks, receipts, questions and children", async () 
   expect(code).toBe(0);
   expect(stdout).toContain(`handoff ${id}  completed 200 completed`);
   expect(stdout).toContain('output      {"ok":true} (application/json, 11 bytes)');
-  expect(stdout).toMatch(/acknowledged {2}by worker bob-1 of agent bob, attempt 1, fence 1, attested/);
+  expect(stdout).toMatch(/acknowledged {2}by bob-1, attempt 1, fence 1, attested/);
   expect(stdout).toMatch(/answer {3}"red" by alice/);
   expect(stdout).toContain(`${child}  @bob  canceled 410`);
   const json = JSON.parse((await handfast.run("show", id, "--json")).stdout);
@@ -159,13 +159,29 @@ test("an answer by somebody whom nobody asked is refused", async () => {
   expect((await alice.get(`/v1/questions/${id}:shade`)).body.open).toBe(true);
 });
 
+test("list shows the newest first, by any filter, and is one document with --json", async () => {
+  const id = await taken({ labels: { run: "listed" }, correlation_id: "to-list" });
+  const lines = (await handfast.run("list", "--label", "run=listed", "--state", "working")).stdout.split("\n");
+  expect(lines[0]).toMatch(/^id +state +code +target +from +age +how it goes$/);
+  expect(lines[1]).toMatch(new RegExp(`^${id.slice(-8)}  working  211   upper   alice `));
+  const listed = await handfast.run("list", "--correlation", "to-list", "--from", "alice", "--json");
+  expect(JSON.parse(listed.stdout)).toMatchObject({ handoffs: [{ id, state: "working" }], cursor: null });
+  const newer = await alice.submit({ capability: "upper", input: 2 });
+  const one = await handfast.run("list", "--limit", "1", "--json");
+  expect(JSON.parse(one.stdout)).toMatchObject({ handoffs: [{ id: newer }], cursor: expect.any(String) });
+  expect((await handfast.run("list", "--label", "run")).code).toBe(64);
+  const unknown = await handfast.run("show", "ffffffff");
+  expect(unknown).toMatchObject({ code: 66, stderr: expect.stringContaining("handfast list") });
+  await bob.act(id, "complete", { fence: 1, output: 1 });
+});
+
 test("outcomes are listed until they are taken", async () => {
   const id = await taken();
   await bob.act(id, "complete", { fence: 1, text: "HELLO" });
   const listed = await handfast.runAs(alice.token, "outcomes", id);
-  expect(listed.stdout).toMatch(new RegExp(`^${id}  upper  completed 200  .* "HELLO"\n$`));
+  expect(listed.stdout).toMatch(new RegExp(`^id .*\n${id}  upper   completed 200  .*  "HELLO"\n$`));
   const taking = await handfast.runAs(alice.token, "outcomes", "--take", id, "--json");
-  expect(JSON.parse(taking.stdout)).toMatchObject({ id, outcome: { text: "HELLO" } });
+  expect(JSON.parse(taking.stdout)).toMatchObject({ outcomes: [{ id, outcome: { text: "HELLO" } }] });
   const after = await handfast.runAs(alice.token, "outcomes", id);
   expect(after).toMatchObject({ code: 66, stdout: "" });
   expect((await alice.get(`/v1/handoffs/${id}`)).body.taken_at).not.toBe(null);
@@ -174,7 +190,9 @@ test("outcomes are listed until they are taken", async () => {
 test("cancel tells its worker's name, and after an end it says so", async () => {
   const id = await taken();
   const canceled = await handfast.runAs(alice.token, "cancel", id, "--reason", "enough");
-  expect(canceled).toMatchObject({ code: 0, stdout: `canceled ${id}; worker bob-1 of agent bob is told\n` });
+  expect(canceled).toMatchObject({ code: 0, stdout: `canceled ${id}; worker bob-1 is told\n` });
+  const again = await handfast.runAs(alice.token, "cancel", id);
+  expect(again).toMatchObject({ code: 1, stdout: `not canceled: ${id} had already ended as canceled 410\n` });
   const done = await taken();
   await bob.act(done, "complete", { fence: 1, output: 1 });
   const late = await handfast.runAs(alice.token, "cancel", done);
@@ -194,6 +212,10 @@ test("dead letters are listed, shown, redriven with another input, and discarded
     redrive_of: id,
     input: { n: 2 },
   });
+  const again = await handfast.run("dead", "redrive", id, "--input", '{"n":3}');
+  expect(again).toMatchObject({ code: 1, stdout: `was redriven before as ${redriven_as}\n` });
+  expect(again.stderr).toContain("Your edits were NOT applied");
+  expect((await handfast.run("dead", "redrive", id)).code).toBe(0);
   await alice.act(redriven_as, "cancel");
   const other = await expired();
   expect(await handfast.run("dead", "discard", other)).toMatchObject({ code: 0, stdout: `discarded ${other}\n` });

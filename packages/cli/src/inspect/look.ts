@@ -11,6 +11,8 @@ export interface Look {
   readonly full: boolean;
   /** Characters in a line. */
   readonly width: number;
+  /** Where lines are cut; null: nowhere. */
+  readonly edge: number | null;
 }
 
 export function lookOf(terminal: Terminal, full = false): Look {
@@ -19,6 +21,7 @@ export function lookOf(terminal: Terminal, full = false): Look {
     now: Date.now(),
     full,
     width: terminal.columns,
+    edge: terminal.edge,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Command } from "../command.ts";
 import { answerCommand } from "./commands/answer.ts";
 import { cancelCommand } from "./commands/cancel.ts";
 import { deadCommand } from "./commands/dead.ts";
+import { listCommand } from "./commands/list.ts";
 import { logCommand } from "./commands/log.ts";
 import { outcomesCommand } from "./commands/outcomes.ts";
 import { questionsCommand } from "./commands/questions.ts";
@@ -13,6 +14,7 @@ import { watchCommand } from "./commands/watch.ts";
 import { whyCommand } from "./commands/why.ts";
 
 export const inspectCommands: readonly Command[] = [
+  listCommand,
   showCommand,
   whyCommand,
   watchCommand,

@@ -21,9 +21,19 @@ export function targetName({ to, capability }: Target): string {
   return capability === null ? `@${to}` : `${capability}@${to}`;
 }
 
-/** "worker w-1 of agent upper-1"; a worker named after its agent is not named twice. */
+/** "worker w-1 of agent upper-1"; the name of a worker that begins with its agent's says both. */
 export function holderWords(agent: string, worker: string | null | undefined): string {
-  return worker === null || worker === undefined ? `agent ${agent}` : `worker ${worker} of agent ${agent}`;
+  if (worker === null || worker === undefined) return `agent ${agent}`;
+  return isNamedAfter(worker, agent) ? `worker ${worker}` : `worker ${worker} of agent ${agent}`;
+}
+
+/** The same where the line says anyway that it is a worker. */
+export function holderName(agent: string, worker: string | null | undefined): string {
+  return worker && isNamedAfter(worker, agent) ? worker : holderWords(agent, worker);
+}
+
+function isNamedAfter(worker: string, agent: string): boolean {
+  return worker === agent || (worker.startsWith(agent) && /^[^A-Za-z0-9]/.test(worker.slice(agent.length)));
 }
 
 export function counted(count: number, one: string, many = `${one}s`): string {

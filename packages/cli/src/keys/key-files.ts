@@ -14,7 +14,7 @@ import {
   readSecret,
   writeKeyFile,
 } from "@handfast/client/keys";
-import { isName } from "@handfast/protocol";
+import { isName } from "@handfast/protocol/client";
 import { readClientSettings } from "../client-settings.ts";
 import type { Context, Environment } from "../command.ts";
 import { CliError } from "../errors.ts";

@@ -1,7 +1,7 @@
 /** `handfast keys`: the keys of this machine's agents. */
 
 import type { Command, Context } from "../command.ts";
-import { table } from "../table.ts";
+import { table, titled } from "../table.ts";
 import { keyHome, keyPlace, listKeys, makeKey, openKey, requireKey } from "./key-files.ts";
 import { rotateKey } from "./rotate.ts";
 
@@ -114,10 +114,12 @@ async function list({ terminal, env, cwd }: Context): Promise<undefined> {
     }),
   );
   if (terminal.json) terminal.document({ keys });
-  else if (keys.length === 0) terminal.note("There are no keys yet. Make one: handfast keys make NAME");
+  else if (keys.length === 0)
+    terminal.note(terminal.spelled("There are no keys yet. Make one: handfast keys make NAME"));
   else {
     const rows = keys.map(({ agent, thumbprint, problem, path: file }) => [agent, thumbprint ?? problem ?? "", file]);
-    terminal.lines(table([["AGENT", "THUMBPRINT", "FILE"], ...rows]));
+    const look = { style: terminal.style.bind(terminal), edge: terminal.edge };
+    terminal.lines(titled(["agent", "thumbprint", "file"], rows, look));
   }
 }
 

@@ -6,7 +6,7 @@
 import { rename } from "node:fs/promises";
 import type { Client } from "@handfast/client";
 import { type AgentKey, nodeCrypto } from "@handfast/client/keys";
-import { signBatch, toUtf8 } from "@handfast/protocol";
+import { signBatch, toUtf8 } from "@handfast/protocol/client";
 import { type KeyPlace, makeKey, requireKey } from "./key-files.ts";
 
 export interface Rotation {

@@ -5,8 +5,9 @@ import type { AgentView } from "@handfast/protocol/wire";
 import type { Command, Context } from "../command.ts";
 import { confirm, yesOption } from "../confirm.ts";
 import { ago, exactly } from "../moments.ts";
-import { table } from "../table.ts";
+import { table, titled } from "../table.ts";
 import { cleanLine } from "../text.ts";
+import { type Presence, presenceOf } from "./presence.ts";
 
 const nameArgument = { name: "agent", help: "Its name." };
 
@@ -55,18 +56,20 @@ async function list(context: Context): Promise<undefined> {
   if (terminal.json) terminal.document({ agents });
   else if (agents.length === 0) {
     const offered = capability === undefined ? "" : ` that offers ${capability}`;
-    terminal.note(`There is no agent${offered}. Make one: handfast serve ${capability ?? "NAME"} -- COMMAND`);
+    const make = `handfast serve ${capability ?? "NAME"} -- COMMAND`;
+    terminal.note(terminal.spelled(`There is no agent${offered}. Make one: ${make}`));
   } else {
     const now = Date.now();
     const rows = agents.map((agent) => [
       agent.name,
       agent.last_seen_at === null ? "never" : ago(agent.last_seen_at, now),
-      String(agent.workers.length),
+      workersInWords(agent, now),
       agent.identity === null ? "token" : agent.identity.slice(0, 12),
       agent.capabilities.map(({ name }) => name).join(", "),
     ]);
-    const columns = terminal.outIsTty ? terminal.columns : null;
-    terminal.lines(table([["AGENT", "SEEN", "WORKERS", "KEY", "OFFERS"], ...rows], columns));
+    const look = { style: terminal.style.bind(terminal), edge: terminal.edge };
+    terminal.lines(titled(["agent", "seen", "workers", "key", "offers"], rows, look));
+    terminal.next(`handfast agents show ${agents[0]?.name ?? "AGENT"}`);
   }
 }
 
@@ -104,11 +107,38 @@ function describe(agent: AgentView, now: number): readonly string[] {
     ...(agent.description === null ? [] : [["description", cleanLine(agent.description)]]),
     ["registered", exactly(agent.registered_at)],
     ["last seen", agent.last_seen_at === null ? "never" : ago(agent.last_seen_at, now)],
-    ...agent.capabilities.map(({ name, description }) => ["offers", cleanLine(`${name} ${description ?? ""}`)]),
-    ...agent.workers.map(({ worker, last_seen_at }) => ["worker", `${worker} · ${ago(last_seen_at, now)}`]),
+    ...agent.capabilities.flatMap(capabilityRows),
+    ...agent.workers.map((worker) => [
+      "worker",
+      `${worker.worker} · ${presenceWords[presenceOf(worker, now)]} · heard of ${ago(worker.last_seen_at, now)}`,
+    ]),
     ...agent.keys.map((key) => ["key", `${key.thumbprint} · ${keyState(key, now)}`]),
   ];
   return table(rows);
+}
+
+const presenceWords: Readonly<Record<Presence, string>> = {
+  asking: "asking for work",
+  recent: "busy or just left",
+  gone: "gone",
+};
+
+/** "2 asking", "1 asking, 1 busy or just left", "none": those that are gone do not count. */
+function workersInWords({ workers }: AgentView, now: number): string {
+  const counts = (["asking", "recent"] as const).flatMap((presence) => {
+    const count = workers.filter((worker) => presenceOf(worker, now) === presence).length;
+    return count === 0 ? [] : [`${count} ${presence === "asking" ? "asking" : "busy or just left"}`];
+  });
+  return counts.length === 0 ? "none" : counts.join(", ");
+}
+
+function capabilityRows(capability: AgentView["capabilities"][number]): string[][] {
+  const { name, description, input_schema, output_schema } = capability;
+  return [
+    ["offers", cleanLine(`${name} ${description ?? ""}`)],
+    ...(input_schema === undefined ? [] : [["  input", cleanLine(JSON.stringify(input_schema))]]),
+    ...(output_schema === undefined ? [] : [["  output", cleanLine(JSON.stringify(output_schema))]]),
+  ];
 }
 
 function keyState({ revoked_at, valid_until }: AgentView["keys"][number], now: number): string {

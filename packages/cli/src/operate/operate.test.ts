@@ -20,7 +20,7 @@ describe("handfast token", () => {
     const env = { HANDFAST_TOKEN: stdout.trim() };
     expect((await cli.run(["doctor"], { env })).stdout).toContain("the relay knows carol by a token");
     const listed = await cli.run(["token", "list", "--of", "carol"]);
-    expect(listed.stdout).toMatch(/^ID +ENDS IN +MADE +EXPIRES +LABEL\n\S+ .* ci$/m);
+    expect(listed.stdout).toMatch(/^id +ends in +made +expires +label\n\S+ .* ci$/m);
     expect(listed.stdout).not.toContain(stdout.trim());
     const { tokens } = (await cli.json(["token", "list", "--of", "carol"])) as { tokens: { id: string }[] };
     const id = tokens[0]?.id ?? "";
@@ -40,7 +40,7 @@ describe("handfast token", () => {
 describe("handfast agents", () => {
   it("lists who offers what, shows one, and forgets it", async () => {
     await relay.agent("dora", "web_research");
-    expect((await cli.run(["agents"])).stdout).toMatch(/^dora +never +0 +token +web_research$/m);
+    expect((await cli.run(["agents"])).stdout).toMatch(/^dora +never +none +token +web_research$/m);
     expect((await cli.run(["agents", "--capability", "nothing"])).stderr).toContain("no agent that offers nothing");
     expect(await cli.json(["agents", "show", "dora"])).toMatchObject({ name: "dora" });
     expect((await cli.run(["agents", "forget", "dora", "--yes"])).code).toBe(0);

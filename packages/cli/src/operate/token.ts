@@ -4,7 +4,7 @@ import type { Command, Context } from "../command.ts";
 import { confirm, yesOption } from "../confirm.ts";
 import { CliError } from "../errors.ts";
 import { exactly } from "../moments.ts";
-import { table } from "../table.ts";
+import { titled } from "../table.ts";
 import { cleanLine } from "../text.ts";
 
 const ofAgent = { flags: "--of <agent>", help: "Whose tokens. Default: the caller's own." };
@@ -80,7 +80,8 @@ async function list(context: Context): Promise<undefined> {
   const agent = ownerOf(options.text("of"), client.agent);
   const { tokens } = await client.call("tokens", { query: { agent } });
   if (terminal.json) terminal.document({ tokens });
-  else if (tokens.length === 0) terminal.note(`${agent} has no tokens. Make one: handfast token make ${agent}`);
+  else if (tokens.length === 0)
+    terminal.note(terminal.spelled(`${agent} has no tokens. Make one: handfast token make ${agent}`));
   else {
     const rows = tokens.map(({ id, hint, label, created_at, expires_at }) => [
       id,
@@ -89,7 +90,8 @@ async function list(context: Context): Promise<undefined> {
       expires_at === null ? "never" : exactly(expires_at),
       cleanLine(label ?? ""),
     ]);
-    terminal.lines(table([["ID", "ENDS IN", "MADE", "EXPIRES", "LABEL"], ...rows]));
+    const look = { style: terminal.style.bind(terminal), edge: terminal.edge };
+    terminal.lines(titled(["id", "ends in", "made", "expires", "label"], rows, look));
   }
 }
 

@@ -1,11 +1,14 @@
-/** From accepted to the end: the line on stderr, streamed text and the output on stdout. */
+/** From accepted to the end: how it goes on stderr, streamed text and the output on stdout. */
 
-import type { Handle } from "@handfast/client";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Client, Handle } from "@handfast/client";
 import type { HandoffView } from "@handfast/protocol/wire";
 import type { Terminal } from "../terminal.ts";
+import { News } from "./news.ts";
 import type { Timeline } from "./timeline.ts";
 
 export interface Following {
+  readonly client: Client;
   readonly handle: Handle;
   readonly timeline: Timeline;
   readonly terminal: Terminal;
@@ -14,43 +17,32 @@ export interface Following {
   readonly streams: boolean;
 }
 
+/** The events end with the handoff; should they be late, the outcome does not wait for them longer than this. */
+const news_late_ms = 1_000;
+
 export async function follow(following: Following): Promise<HandoffView> {
   const { handle, timeline, terminal, signal } = following;
   const over = new AbortController();
-  const both = AbortSignal.any([signal, over.signal]);
-  const acknowledged = handle.acknowledged({ signal: both }).then(
-    (view) => timeline.mark(`acknowledged by ${view.lease?.agent ?? view.outcome?.agent ?? "an agent"}`),
-    // That it ended before is told by the outcome.
-    () => undefined,
-  );
-  const progress = showProgress(following, both);
+  const news = new News(following, AbortSignal.any([signal, over.signal]));
+  const told = news.follow();
   const streamed = following.streams ? showChunks(following) : Promise.resolve(null);
   // Told by the outcome too; it is awaited below.
   streamed.catch(() => undefined);
   try {
     const view = await handle.outcome({ signal });
     const at = performance.now();
-    await acknowledged;
+    await Promise.race([told, pause(news_late_ms, undefined, { signal: over.signal }).catch(() => undefined)]);
     const text = await streamed;
+    news.end(view);
     timeline.mark(view.state, at);
-    if (text !== null && !text.endsWith("\n")) terminal.raw("\n");
+    if (view.attempts > 1) timeline.add(`${view.attempts} attempts`);
+    if (text !== null && !text.endsWith("\n") && timeline.isInText) terminal.raw("\n");
     timeline.end();
     printOutput(terminal, view, text);
     return view;
   } finally {
     over.abort();
-    await progress;
-  }
-}
-
-/** Progress is a courtesy: without it the outcome comes all the same. */
-async function showProgress({ handle, timeline }: Following, signal: AbortSignal): Promise<void> {
-  try {
-    for await (const event of handle.events({ signal })) {
-      if (event.type === "progress" && "fraction" in event) timeline.progress(event.fraction, event.note);
-    }
-  } catch {
-    // The signal, or a relay that is away: the wait for the outcome tells.
+    await told;
   }
 }
 
@@ -58,12 +50,12 @@ async function showProgress({ handle, timeline }: Following, signal: AbortSignal
 async function showChunks({ handle, timeline, terminal, signal }: Following): Promise<string | null> {
   let text: string | null = null;
   const onRestart = () => {
-    if (text !== null) terminal.note("\nAnother attempt began; its text follows.");
+    if (text !== null) timeline.tell("Another attempt began; its text follows.");
     text = null;
   };
   for await (const chunk of handle.chunks({ signal, onRestart })) {
-    if (text === null) timeline.pause();
     text = (text ?? "") + chunk;
+    timeline.streamed(text);
     terminal.raw(chunk);
   }
   return text;

@@ -1,9 +1,10 @@
 /** The input of a handoff: words on the command line, `@file`, or stdin. */
 
+import { isUtf8 } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { SendOptions } from "@handfast/client";
-import { parseStrict } from "@handfast/protocol";
+import { parseStrict } from "@handfast/protocol/client";
 import { CliError } from "../errors.ts";
 import { mediaTypeOf } from "./media-type.ts";
 
@@ -31,7 +32,7 @@ export async function readInput({ word, text, files, cwd, stdin }: InputWords): 
 }
 
 async function source(word: string | undefined, cwd: string, stdin: InputWords["stdin"]): Promise<[string, string]> {
-  if (word?.startsWith("@")) return [await readFile(resolve(cwd, word.slice(1)), "utf8"), word.slice(1)];
+  if (word?.startsWith("@")) return [asText(await readFile(resolve(cwd, word.slice(1))), word.slice(1)), word.slice(1)];
   if (word !== undefined && word !== "-") return [word, "The input"];
   if (word === undefined && stdin.isTTY === true) {
     throw new CliError("usage", "There is no input.", "Give it as JSON, as @file, with --text, or pipe it in.");
@@ -55,7 +56,13 @@ async function readAll(stdin: NodeJS.ReadableStream): Promise<string> {
     }
     parts.push(bytes);
   }
-  return Buffer.concat(parts).toString("utf8");
+  return asText(Buffer.concat(parts), "What came on stdin");
+}
+
+/** What is not text would reach the other side as something else. */
+function asText(bytes: Buffer, where: string): string {
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  throw new CliError("data", `${where} is not UTF-8 text.`, "Send bytes with --file.", "not_utf8");
 }
 
 export function parseJson(text: string, where: string): unknown {

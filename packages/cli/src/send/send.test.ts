@@ -115,6 +115,20 @@ describe("handfast send: the outcome", () => {
     expect((await cli.run(["send", "slow", "1", "--timeout", "300ms"])).code).toBe(75);
   });
 
+  it("tells what a worker's own reason was", async () => {
+    expect((await cli.run(["send", "broken", "1"])).stderr).toMatch(/^reason fire$/m);
+  });
+
+  it("of a mistyped capability suggests the nearest, in words of this command", async () => {
+    const { code, stderr } = await cli.run(["send", "ecko", "1"]);
+    expect(code).not.toBe(0);
+    expect(stderr).toBe(
+      'error: No agent offers "ecko".\n' +
+        "Did you mean echo? Else start one: handfast serve ecko -- COMMAND; or wait for one with --queue-if-absent.\n" +
+        "more: handfast explain nobody_offers\n",
+    );
+  });
+
   it("is refused at once where nobody offers it or the input does not fit", async () => {
     const nobody = await cli.run(["send", "nobody_offers_this", "1"]);
     expect(nobody).toMatchObject({ stdout: "", stderr: expect.stringContaining("nobody_offers_this") });

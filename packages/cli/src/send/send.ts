@@ -5,10 +5,11 @@ import { resolve } from "node:path";
 import type { Client, Handle, SendOptions } from "@handfast/client";
 import type { HandoffView } from "@handfast/protocol/wire";
 import type { Command, Context } from "../command.ts";
-import { CliError, exitOfHandoff, report } from "../errors.ts";
+import { CliError, exitOfHandoff, reasonOf, report } from "../errors.ts";
 import type { ExitName } from "../exit-codes.ts";
 import { follow } from "./follow.ts";
 import { readFiles, readInput } from "./input.ts";
+import { nobodyOffers } from "./nobody-offers.ts";
 import { readSendOptions, sendOptionList } from "./send-options.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -41,14 +42,18 @@ async function run(context: Context): Promise<ExitName> {
   const sendOptions = readSendOptions(options, context.env, (path) => readFileSync(resolve(cwd, path), "utf8"));
   const input = await readInput({ word, text, files: files.length > 0, cwd, stdin: process.stdin });
   const artifacts = await readFiles(files, cwd);
-  const client = await context.connect();
+  const client = await context.connect("agent", { signs: true });
   const timeline = new Timeline(terminal);
   const all = { ...sendOptions, signal, ...(artifacts.length === 0 ? {} : { artifacts }) };
   const sending = options.flag("notify") ? notify(client, target, input, all) : client.send(target, input, all);
-  const handle = await terminal.busy("sending", sending);
+  const handle = await terminal.busy("sending", sending).catch(async (error: unknown) => {
+    throw await inCliWords(error, client, target);
+  });
   timeline.mark(handle.receipt?.repeated === true ? "accepted before" : "accepted");
   if (options.flag("no-wait")) return accepted(context, handle, timeline);
-  const view = await watch(context, handle, timeline);
+  // Whoever only reads what came out needs it where something goes wrong; then it is told.
+  if (terminal.isLive) terminal.note(terminal.accent("dim", `handoff ${handle.id}`));
+  const view = await watch(context, client, handle, timeline);
   if (terminal.json) terminal.document(view);
   else if (view.state !== "completed") {
     const { HandoffError } = await import("@handfast/client");
@@ -81,6 +86,11 @@ function readTarget({ arguments: words, options }: Context): Aim {
   return { target: { to, ...(capability === undefined ? {} : { capability }) }, word: words[0] };
 }
 
+async function inCliWords(error: unknown, client: Client, { capability }: Aim["target"]): Promise<unknown> {
+  if (capability === undefined || reasonOf(error) !== "nobody_offers") return error;
+  return nobodyOffers(error, client, capability);
+}
+
 async function notify(client: Client, target: Aim["target"], input: unknown, options: SendOptions): Promise<Handle> {
   const receipt = await client.notify(target, input, options);
   return client.handle(receipt.id);
@@ -95,16 +105,20 @@ function accepted({ terminal }: Context, handle: Handle, timeline: Timeline): Ex
 }
 
 /** Waiting is interrupted, not the work. */
-async function watch({ terminal, options, signal }: Context, handle: Handle, timeline: Timeline): Promise<HandoffView> {
+async function watch(
+  { terminal, options, signal }: Context,
+  client: Client,
+  handle: Handle,
+  timeline: Timeline,
+): Promise<HandoffView> {
   try {
     const streams = (terminal.outIsTty || options.flag("stream")) && !terminal.json;
-    return await follow({ handle, timeline, terminal, signal, streams });
+    return await follow({ client, handle, timeline, terminal, signal, streams });
   } catch (error) {
     timeline.end();
     if (signal.aborted) {
-      terminal.note(
-        `The handoff goes on. See it: handfast show ${handle.id}. Call it off: handfast cancel ${handle.id}`,
-      );
+      const next = `See it: handfast show ${handle.id}. Call it off: handfast cancel ${handle.id}`;
+      terminal.note(terminal.spelled(`The handoff goes on. ${next}`));
     }
     throw error;
   }

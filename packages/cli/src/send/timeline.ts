@@ -1,15 +1,25 @@
-/** The one line that tells how a handoff goes: `accepted 3 ms · acknowledged by upper-1 9 ms · completed 14 ms`. */
+/**
+ * How a handoff goes: one line that is replaced while it goes on, lines above it for what a person should know, and at
+ * the end `accepted 3 ms · acknowledged by upper-1 9 ms · completed 14 ms`. Without a terminal only the latter two.
+ */
 
 import { bar, type Terminal } from "../terminal.ts";
 import { cleanLine } from "../text.ts";
+
+const tick_ms = 200;
 
 export class Timeline {
   readonly #terminal: Terminal;
   readonly #began: number;
   readonly #parts: string[] = [];
   #progress = "";
+  /** What it waits for, in place of progress; empty: it goes on. */
+  #standstill = "";
+  #told = "";
   #timer: NodeJS.Timeout | null = null;
   #isPaused = false;
+  /** Streamed text stands on the line where the cursor is. */
+  #isInText = false;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -20,7 +30,12 @@ export class Timeline {
   mark(what: string, at = performance.now()): void {
     this.#parts.push(`${what} ${shortTime(at - this.#began)}`);
     this.#show();
-    if (this.#terminal.isLive && !this.#isPaused) this.#timer ??= setInterval(() => this.#show(), 200).unref();
+    if (!this.#isPaused) this.#tick();
+  }
+
+  /** The same without a time. */
+  add(what: string): void {
+    this.#parts.push(what);
   }
 
   /** Where a line cannot be replaced, each report is a line of its own. */
@@ -35,6 +50,42 @@ export class Timeline {
     }
   }
 
+  /** It goes no further until this is over, whatever was said about progress; empty: it goes on. */
+  standstill(what: string): void {
+    this.#standstill = what;
+    this.#show();
+  }
+
+  /** Another attempt: what the last one said about progress is void. */
+  forget(): void {
+    this.#progress = "";
+  }
+
+  /** A line that stays. The same is not told twice in a row. */
+  tell(line: string): void {
+    if (this.#terminal.json || line === this.#told) return;
+    this.#told = line;
+    this.breakText();
+    this.#terminal.note(line);
+    this.resume();
+  }
+
+  /** A piece of text was streamed: the line must not come in between. */
+  streamed(text: string): void {
+    this.pause();
+    this.#isInText = !text.endsWith("\n");
+  }
+
+  /** Ends the line of text on the terminal, which is no part of the text. */
+  breakText(): void {
+    if (this.#isInText && this.#terminal.outIsTty && this.#terminal.isLive) this.#terminal.note("");
+    this.#isInText = false;
+  }
+
+  get isInText(): boolean {
+    return this.#isInText;
+  }
+
   /** Stops showing: something else is written now. */
   pause(): void {
     this.#isPaused = true;
@@ -43,16 +94,27 @@ export class Timeline {
     this.#terminal.settle();
   }
 
+  resume(): void {
+    this.#isPaused = false;
+    this.#tick();
+    this.#show();
+  }
+
   end(): void {
     this.pause();
     if (!this.#terminal.json && this.#parts.length > 0) this.#terminal.note(this.#terminal.accent("dim", this.#line()));
+  }
+
+  #tick(): void {
+    if (this.#terminal.isLive) this.#timer ??= setInterval(() => this.#show(), tick_ms).unref();
   }
 
   /** What changes stands first: the end of the line is cut where the terminal is narrow. */
   #show(): void {
     if (this.#isPaused) return;
     const waits = `${shortTime(performance.now() - this.#began)} …`;
-    this.#terminal.live([this.#progress, waits, this.#line()].filter((part) => part !== "").join(" · "));
+    const now = this.#standstill === "" ? this.#progress : this.#standstill;
+    this.#terminal.live([now, waits, this.#line()].filter((part) => part !== "").join(" · "));
   }
 
   #line(): string {

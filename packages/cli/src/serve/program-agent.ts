@@ -1,8 +1,9 @@
 /** A program as the handler of a capability: input in, output out, its exit code as the outcome. */
 
+import { isUtf8 } from "node:buffer";
 import { StringDecoder } from "node:string_decoder";
 import { type Client, type Context, Fail, Retry } from "@handfast/client";
-import { parseStrictBytes } from "@handfast/protocol";
+import { parseStrictBytes } from "@handfast/protocol/client";
 import type { Environment } from "../command.ts";
 import { Control } from "./control.ts";
 import { serveLimits as limits } from "./limits.ts";
@@ -41,6 +42,8 @@ export async function runForHandoff(program: Program, client: Client, input: unk
       ...(program.stream ? { onOutput: (bytes: Buffer) => ctx.write(decoder.write(bytes)) } : {}),
     });
     await control.settled();
+    // Not the program's doing: the client knows whether it was canceled, lost, or is to be given back.
+    if (end.kind === "stopped") throw ctx.signal.reason;
     return outputOf(end, program);
   } finally {
     await remove();
@@ -54,11 +57,11 @@ function progressIn(line: string): [fraction: number | undefined, note: string |
   return [Number(percent) / 100, rest.trim() === "" ? undefined : rest.trim()];
 }
 
-function outputOf(end: ProgramEnd, program: Program): unknown {
+function outputOf(end: Exclude<ProgramEnd, { kind: "stopped" }>, program: Program): unknown {
   const [name] = program.command;
   switch (end.kind) {
     case "exited":
-      if (end.code === 0) return program.text ? end.output.toString("utf8").toWellFormed() : parsed(end.output, name);
+      if (end.code === 0) return program.text ? textOf(end.output, name) : parsed(end.output, name);
       throw exitFailure(end.code, end.stderr, name);
     case "killed":
       throw failure(`killed_by_${end.signal}`, `${name} was killed by ${end.signal}`, end.stderr, {});
@@ -69,8 +72,6 @@ function outputOf(end: ProgramEnd, program: Program): unknown {
     }
     case "not_started":
       throw new Retry(`${name} could not be started: ${end.error.message}`);
-    case "stopped":
-      throw new Retry(`${name} was stopped`);
     default:
       return end satisfies never;
   }
@@ -92,6 +93,12 @@ function withStderr(what: string, stderr: string): string {
   if (said === "") return what;
   const shown = said.length > limits.message_chars ? `…${said.slice(-limits.message_chars).toWellFormed()}` : said;
   return `${what}: ${shown}`;
+}
+
+function textOf(output: Buffer, name: string): string {
+  if (isUtf8(output)) return output.toString("utf8");
+  const message = `${name} exited with 0, but what it wrote to stdout is not UTF-8 text. Write text, or JSON with the bytes in base64.`;
+  throw new Fail(message, { reason: "stdout_not_text" });
 }
 
 /** Nothing written is null. */

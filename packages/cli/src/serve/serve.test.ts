@@ -130,6 +130,57 @@ describe("handfast serve", () => {
     expect(await streaming.stop()).toMatchObject({ code: 0, stderr: expect.stringMatching(/stopped\n$/) });
   });
 
+  it("gives back, uncounted, what it cannot end within its grace", async () => {
+    const leaving = cli.spawn(["serve", "leave", "--grace", "200ms", "--", "./program.sh"]);
+    await leaving.said(/serving leave/);
+    const handle = await client.send("leave", "slow", { attempts: 1 });
+    await handle.acknowledged();
+    expect((await leaving.stop()).code).toBe(0);
+    expect(await handle.status()).toMatchObject({ state: "queued", attempts: 0, failures: [] });
+    await handle.cancel();
+  });
+
+  it("fails text that is not text, instead of changing it", async () => {
+    const bytes = cli.spawn(["serve", "bytes", "--text", "--", "sh", "-c", "printf '\\377\\376'"]);
+    await bytes.said(/serving bytes/);
+    const handle = await client.send("bytes", "", { text: true });
+    await expect(handle.result()).rejects.toMatchObject({ code: 500, reason: "stdout_not_text" });
+    await bytes.stop();
+  });
+
+  it("works on when nobody reads its messages any more", async () => {
+    const alone = cli.spawn(["serve", "alone", "--text", "--", "cat"]);
+    await alone.said(/serving alone/);
+    alone.closeMessages();
+    const handle = await client.send("alone", "still here", { text: true });
+    expect(await handle.result()).toBe("still here");
+    await alone.stop();
+  });
+
+  it("says when the relay goes away and when it is back", async () => {
+    const own = await TestRelay.start();
+    const steady = cli.spawn(["serve", "steady", "--text", "--url", own.url, "--", "cat"]);
+    await steady.said(/serving steady/);
+    await own.pause();
+    await steady.said(/The relay at \S+ is away, trying again\./);
+    await own.resume();
+    await steady.said(/The relay at \S+ is back\./);
+    await steady.stop();
+    await own.stop();
+  });
+
+  it("waits for a relay that is not there yet, and says so", async () => {
+    const own = await TestRelay.start();
+    const { url } = own;
+    await own.pause();
+    const early = cli.spawn(["serve", "early", "--text", "--url", url, "--patience", "100ms", "--", "cat"]);
+    await early.said(/The relay is away, trying again: No relay answered at/);
+    await own.resume();
+    await early.said(/serving early/);
+    await early.stop();
+    await own.stop();
+  });
+
   it("ends the programs at the second signal, whatever they ignore", async () => {
     const deaf = cli.spawn(["serve", "deaf", "--", "./program.sh"]);
     await deaf.said(/serving deaf/);

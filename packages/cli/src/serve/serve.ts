@@ -56,7 +56,7 @@ async function run(context: Context): Promise<ExitName> {
   checkProgram(program, env, cwd);
   const concurrency = options.number("concurrency", 1, 256) ?? 1;
   const definition = readDefinition(context);
-  const client = await context.connect("agent", { agent: `${name}-1` });
+  const client = await context.connect("agent", { agent: `${name}-1`, signs: true, persists: true });
   const { runForHandoff } = await import("./program-agent.ts");
   const running = new Running(terminal);
   const text = options.flag("text");
@@ -84,7 +84,7 @@ async function run(context: Context): Promise<ExitName> {
   if (signal.aborted) stop();
   running.began({ capability: name, agent: server.agent, worker: server.worker, relay: client.url });
   const where = options.text("url") === undefined ? "" : ` --url ${client.url}`;
-  terminal.next(`npx handfast send ${name}${where} ${text ? "--text hello" : "'{}'"}`);
+  terminal.next(`handfast send ${name}${where} ${text ? "--text hello" : "'{}'"}`);
   await server.stopped;
   // A program that was told to end has its five seconds, though its lease was given back before.
   await running.settled(limits.kill_ms + limits.drain_ms);

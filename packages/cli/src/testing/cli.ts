@@ -106,6 +106,11 @@ export class CliProcess {
     }
   }
 
+  /** As whoever read its stderr and went away. */
+  closeMessages(): void {
+    this.#child.stderr.destroy();
+  }
+
   ended(): Promise<Ended> {
     return this.#ended;
   }

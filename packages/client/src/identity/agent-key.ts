@@ -1,6 +1,7 @@
 /** The agent's own key: what signs, and the public half that others know it by. */
 
-import { fromBase64url, type PublicJwk, type Signer, toBase64url } from "@handfast/protocol";
+import type { PublicJwk, Signer } from "@handfast/protocol/client";
+import { fromBase64url, toBase64url } from "@handfast/protocol/client";
 import { UsageError } from "../errors.ts";
 
 /** A private Ed25519 key as a JSON Web Key; `d` is the secret. */

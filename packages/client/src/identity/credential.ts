@@ -1,6 +1,6 @@
 /** Session credentials: JWTs that the agent signs for itself, used again until most of their life is over. */
 
-import { toBase64url, toUtf8 } from "@handfast/protocol";
+import { toBase64url, toUtf8 } from "@handfast/protocol/client";
 import type { Surroundings } from "../surroundings.ts";
 import type { AgentKey } from "./agent-key.ts";
 

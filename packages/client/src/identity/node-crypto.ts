@@ -4,7 +4,7 @@
  */
 
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from "node:crypto";
-import { type Crypto, parsePublicKey } from "@handfast/protocol";
+import { type Crypto, parsePublicKey } from "@handfast/protocol/client";
 import type { AgentKey } from "./agent-key.ts";
 
 const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");

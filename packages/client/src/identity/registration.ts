@@ -1,6 +1,7 @@
 /** Becoming known to a relay, or renewing what the agent offers: a challenge, and a registration signed by its key. */
 
-import { type Capability, type Crypto, signBatch, toUtf8 } from "@handfast/protocol";
+import type { Capability } from "@handfast/protocol";
+import { type Crypto, signBatch, toUtf8 } from "@handfast/protocol/client";
 import { HandoffError, type ProblemDocument } from "../errors.ts";
 import { type HttpExchange, Refused } from "../link/http-exchange.ts";
 import { refusalOf } from "../link/refusal.ts";
@@ -65,10 +66,7 @@ function remedyFor({ reason }: ProblemDocument, { agent, key }: RegistrationFact
   const thumbprint = key.signer.key;
   switch (reason) {
     case "not_admitted":
-      return (
-        `Let an operator admit the key ${thumbprint}: start the relay with --admit ${agent}=${thumbprint}, ` +
-        `or add "${agent}=${thumbprint}" to admit in handfast.toml; or connect once with the operator's token (HANDFAST_TOKEN).`
-      );
+      return `Connect once with the operator's token (option admission), or let an operator start the relay with --admit ${agent}=${thumbprint}.`;
     case "name_taken":
       return (
         `Connect under another name (option agent, HANDFAST_AGENT), or with the key or token that ${agent} belongs to ` +

@@ -1,6 +1,6 @@
 /** The protocol's cryptography on WebCrypto, for browsers: Ed25519 by crypto.subtle, SHA-256 of our own. */
 
-import { type Crypto, parsePublicKey } from "@handfast/protocol";
+import { type Crypto, parsePublicKey } from "@handfast/protocol/client";
 import type { AgentKey } from "./agent-key.ts";
 import { sha256 } from "./sha256.ts";
 

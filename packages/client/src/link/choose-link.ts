@@ -17,32 +17,39 @@ export interface ChosenLink {
 /** `prove`: a first call, which tells whether the link works. */
 export async function chooseLink(
   options: HttpLinkOptions,
-  { transport = "auto", fetch: given, WebSocket: own }: ConnectOptions,
+  { transport = "auto", fetch: given, WebSocket: own, onConnection: told }: ConnectOptions,
   warn: Base["warn"],
   prove: (link: Link) => Promise<unknown>,
 ): Promise<ChosenLink> {
-  const http = new HttpLink(options);
+  const onConnection = told ?? warnOfAbsence(options.exchange.url, warn);
   const construct = transport === "http" ? undefined : (own ?? globalWebSocket());
   if (transport === "websocket" && construct === undefined) {
     const message = "There is no WebSocket here.";
     throw new UsageError(message, 'Give one (option WebSocket), or connect with transport: "http".');
   }
   if (construct === undefined || (transport === "auto" && given !== undefined && own === undefined)) {
-    return { link: await proven(http, prove), transport: "http" };
+    return { link: await proven(new HttpLink({ ...options, onConnection }), prove), transport: "http" };
   }
   const open = await openSocket(construct, own === undefined);
   const { exchange, ...rest } = options;
-  const link = new WsLink({ ...rest, url: exchange.url, open, http });
+  const link = new WsLink({ ...rest, url: exchange.url, open, http: new HttpLink(options), onConnection, warn });
   try {
     return { link: await proven(link, prove), transport: "websocket" };
   } catch (error) {
     if (transport === "websocket" || !(error instanceof RelayUnreachable)) throw error;
     // The relay answered over HTTP a moment ago: something in between lets no WebSocket through.
-    const again = await proven(new HttpLink(options), prove);
+    const again = await proven(new HttpLink({ ...options, onConnection }), prove);
     const message = `No WebSocket to ${exchange.url} could be opened, so HTTP is used, which is slower: ${error.message}`;
     warn({ reason: "no_websocket", message });
     return { link: again, transport: "http" };
   }
+}
+
+/** Somebody who named nobody to be told should see why nothing happens; that it is back shows by itself. */
+function warnOfAbsence(url: string, warn: Base["warn"]): NonNullable<ConnectOptions["onConnection"]> {
+  return (state) => {
+    if (state === "away") warn({ reason: "relay_away", message: `The relay at ${url} is away; it is tried again.` });
+  };
 }
 
 async function proven<L extends Link>(link: L, prove: (link: Link) => Promise<unknown>): Promise<L> {

@@ -1,6 +1,7 @@
 /** One request and its answer: an operation put on HTTP, and what came back taken apart. Nothing is tried again here. */
 
-import { type OperationName, type Operations, routes } from "@handfast/protocol/wire";
+import { routes } from "@handfast/protocol/client";
+import type { OperationName, Operations } from "@handfast/protocol/wire";
 import { HandoffError, type ProblemDocument } from "../errors.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { joinSignals } from "./any-signal.ts";

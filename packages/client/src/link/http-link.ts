@@ -22,6 +22,8 @@ export interface HttpLinkOptions {
   readonly crypto: Crypto;
   readonly surroundings: Surroundings;
   readonly patience_ms: number;
+  /** Told when the relay goes away, and when it is back. */
+  readonly onConnection?: (state: "away" | "back") => void;
 }
 
 type Reply<Name extends OperationName> = Operations[Name]["reply"];
@@ -113,11 +115,17 @@ export class HttpLink implements Link {
     for (let tries = 1; ; tries++) {
       try {
         const answer = await send({ ...exchange, authorization: await identity.authorization(fresh) });
-        if (this.#was_away) identity.returned?.();
-        this.#was_away = false;
+        if (this.#was_away) {
+          this.#was_away = false;
+          identity.returned?.();
+          this.#options.onConnection?.("back");
+        }
         return answer;
       } catch (error) {
-        if (error instanceof NotReached) this.#was_away = true;
+        if (error instanceof NotReached && !this.#was_away) {
+          this.#was_away = true;
+          this.#options.onConnection?.("away");
+        }
         if (!(error instanceof Refused)) throw error;
         const refusal = refusalOf(error.problem, handoff, error.retry_after_ms);
         if (refusal.kind === "final" || tries > 2) throw refusal.error;
@@ -201,8 +209,9 @@ export class HttpLink implements Link {
     await grace;
   }
 
-  #answerWithin({ patience_ms = this.#options.patience_ms }: Pick<CallOptions, "patience_ms">): number {
-    return answerWithin(patience_ms);
+  #answerWithin(options: Pick<CallOptions, "patience_ms" | "answer_ms">): number {
+    const { patience_ms = this.#options.patience_ms, answer_ms = Number.POSITIVE_INFINITY } = options;
+    return Math.min(answer_ms, answerWithin(patience_ms));
   }
 
   #persistence(

@@ -16,8 +16,20 @@ export const linkLimits = {
   /** Documents that one signature covers. */
   signed_together: 1_024,
   /** Silence after which a ping is sent, and the time for its pong. */
-  ping_after_ms: 30_000,
-  pong_within_ms: 10_000,
+  ping_after_ms: 10_000,
+  pong_within_ms: 5_000,
+  /** A timer that goes off later than this was held up: by a handler that blocked, or a machine that slept. */
+  late_ms: 1_000,
+  /** For the peer to take leave of a connection that is over. */
+  goodbye_ms: 3_000,
+  /** The least time for a connection to come about, however soon a call wants its answer. */
+  opening_least_ms: 1_000,
+  /** A connection that said hello and was of no use before it ended counts as a failure, unless it lasted this long. */
+  useful_after_ms: 10_000,
+  /** Of one frame: a relay takes more, but what is large is long in the way of what is small. */
+  frame_bytes: 8_000_000,
+  /** Of one frame, keys of objects: a relay takes 400,000. */
+  frame_keys: 200_000,
   /** From the opening of a connection to the relay's hello. */
   hello_ms: 10_000,
   /** A message of a stream or a frame that is larger than this is not Handfast's. */

@@ -16,6 +16,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long to go on trying while the relay is away. Default: the client's. */
   readonly patience_ms?: number;
+  /**
+   * For a call that may not wait long, such as a heartbeat: a connection over which nothing came for so long after it was
+   * sent is taken for dead and replaced, and the call is sent again. Default: a connection's own measure of silence.
+   */
+  readonly answer_ms?: number;
   readonly traceparent?: string;
 }
 

@@ -22,6 +22,10 @@ class Holder {
     if (yes) this.#socket?.ref();
     else this.#socket?.unref();
   }
+
+  drop(): void {
+    this.#socket?.destroy();
+  }
 }
 
 /** Only its first request is the WebSocket's own: what its listeners call over HTTP runs in the same context. */
@@ -55,6 +59,6 @@ export function nodeSocket(construct: WebSocketConstructor): OpenSocket {
   return (url, protocols): HeldSocket => {
     const holder = new Holder();
     const socket = opening.run({ holder }, () => new construct(url, protocols));
-    return { socket, hold: (yes) => holder.hold(yes) };
+    return { socket, hold: (yes) => holder.hold(yes), drop: () => holder.drop() };
   };
 }

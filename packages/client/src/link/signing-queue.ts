@@ -3,7 +3,7 @@
  * next.
  */
 
-import { type Crypto, type Proof, type Signer, signBatch, toUtf8 } from "@handfast/protocol";
+import { type Crypto, type Proof, type Signer, signBatch, toUtf8 } from "@handfast/protocol/client";
 import { linkLimits } from "./limits.ts";
 import type { Unsigned } from "./link.ts";
 

@@ -19,11 +19,20 @@ export interface HeldSocket {
   readonly socket: WebSocketLike;
   /** While somebody waits for an answer the process must stay; an idle connection must not keep it. */
   hold(yes: boolean): void;
+  /** Ends it without waiting for the peer, where that is possible. */
+  drop(): void;
 }
 
 export type OpenSocket = (url: string, protocols: string[]) => HeldSocket;
 
 /** Whoever gave a constructor of their own sees to the process themselves; in a browser there is none. */
 export function plainSocket(construct: WebSocketConstructor): OpenSocket {
-  return (url, protocols) => ({ socket: new construct(url, protocols), hold: () => {} });
+  return (url, protocols) => {
+    const socket: WebSocketLike & { terminate?: unknown } = new construct(url, protocols);
+    const drop = () => {
+      // Not of the standard, but many have it.
+      if (typeof socket.terminate === "function") socket.terminate();
+    };
+    return { socket, hold: () => {}, drop };
+  };
 }

@@ -1,11 +1,11 @@
 /** A call on its way over a WebSocket: what is sent of it, as often as needed, and who waits for its answer. */
 
-import { parseStrict, toUtf8 } from "@handfast/protocol";
+import { parseStrict, toUtf8 } from "@handfast/protocol/client";
 import type { OperationName } from "@handfast/protocol/wire";
 import { HandoffError } from "../errors.ts";
 import type { Call, StreamEvent, Unsigned } from "./link.ts";
 import { idOf } from "./link-errors.ts";
-import type { Reply } from "./ws-connection.ts";
+import type { Reply } from "./relay-frame.ts";
 
 export interface WsCall {
   readonly n: number;
@@ -18,10 +18,16 @@ export interface WsCall {
   /** The call as it stands in a frame. */
   text(): string;
   readonly bytes: number;
+  /** Of its objects, or somewhat more. */
+  readonly keys: number;
+  /** The handoff it is about, for its errors. */
+  readonly handoff: string | null;
   /** What the frame's signature covers of it. */
   readonly documents: readonly Pick<Unsigned, "typ" | "document">[];
   readonly began_at: number;
   readonly patience_ms: number;
+  /** A connection that is silent for so long while this call waits is taken for dead. */
+  readonly answer_ms?: number | undefined;
   reply(reply: Reply): void;
   event(event: StreamEvent): void;
   reject(error: unknown): void;
@@ -70,7 +76,18 @@ export function checkStrict({ params, query, body }: Partial<Call<OperationName>
   throw new HandoffError({ code: 400, reason, message, retryable: false, handoff: idOf(params) });
 }
 
-/** Exact only where it must be: no text has more than three bytes for a UTF-16 unit. */
-export function byteLength(text: string, most: number): number {
-  return text.length * 3 <= most ? text.length : toUtf8(text).length;
+/** No text has more than three bytes for a UTF-16 unit: that is said of a short one, and a long one is counted. */
+export function byteLength(text: string): number {
+  if (text.length <= short_text) return text.length * 3;
+  return isAscii.test(text) ? text.length : toUtf8(text).length;
+}
+
+const short_text = 200;
+const isAscii = /^[\0-\x7f]*$/;
+
+/** Never too few: what looks like a key in a string is counted as well. */
+export function keyCount(text: string): number {
+  let keys = 0;
+  for (let at = text.indexOf('":'); at !== -1; at = text.indexOf('":', at + 2)) keys += 1;
+  return keys;
 }

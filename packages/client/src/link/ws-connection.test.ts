@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { VirtualClock } from "../testing/virtual-clock.ts";
+import type { Hello, RelayFrame } from "./relay-frame.ts";
 import type { WebSocketLike } from "./web-socket.ts";
-import { type ConnectionEnd, type Hello, type RelayFrame, WsConnection } from "./ws-connection.ts";
+import { type ConnectionEnd, WsConnection } from "./ws-connection.ts";
 
 type Handler = ((event: never) => unknown) | null;
 
@@ -42,9 +43,11 @@ function connect() {
   const frames: RelayFrame[] = [];
   const ends: ConnectionEnd[] = [];
   const asked: string[] = [];
+  const held: boolean[] = [];
+  const dropped: number[] = [];
   const open = (url: string, protocols: string[]) => {
     asked.push(url, ...protocols);
-    return { socket, hold: () => {} };
+    return { socket, hold: (yes: boolean) => held.push(yes), drop: () => dropped.push(clock.now()) };
   };
   const surroundings = {
     now: () => clock.now(),
@@ -62,7 +65,9 @@ function connect() {
     while (clock.fireNext(until));
     clock.moveTo(until);
   };
-  return { connection, socket, frames, ends, asked, pass };
+  /** Time goes by, and nothing runs. */
+  const sleep = (ms: number) => clock.moveTo(clock.now() + ms);
+  return { connection, socket, frames, ends, asked, held, dropped, pass, sleep };
 }
 
 async function greeted() {
@@ -96,24 +101,75 @@ describe("a connection", () => {
 
   test("asks a relay that is silent, and stays when it answers", async () => {
     const { socket, ends, pass } = await greeted();
-    pass(30_000);
+    pass(10_000);
     expect(socket.sent.at(-1)).toEqual({ ping: 1 });
     socket.says({ pong: 1 });
-    pass(29_000);
+    pass(14_000);
     expect(ends).toEqual([]);
   });
 
-  test("is over when the relay answers nothing any more", async () => {
+  test("is over well within a lease of 30 seconds when the relay answers nothing any more", async () => {
     const { ends, pass } = await greeted();
-    pass(40_000);
-    expect(ends).toMatchObject([{ code: 1006, why: "the relay went silent" }]);
+    pass(15_000);
+    expect(ends).toMatchObject([{ code: 1006, why: "the relay went silent", silent_since: 0 }]);
   });
 
-  test.each(["garbage", "[]x", "null", "7"])("is over when the relay sends %s", async (text) => {
+  test("that is over keeps no process, and a peer that is gone is not asked to agree", async () => {
+    const { held, dropped, pass } = await greeted();
+    pass(15_000);
+    expect(held).toEqual([false]);
+    expect(dropped).toHaveLength(1);
+  });
+
+  test("that the client ends keeps no process, and is dropped when the peer does not take leave", async () => {
+    const { connection, held, dropped, pass } = await greeted();
+    connection.end("the client was closed");
+    expect(held).toEqual([false]);
+    expect(dropped).toHaveLength(0);
+    pass(3_000);
+    expect(dropped).toHaveLength(1);
+  });
+
+  test("of a process that slept hears what came meanwhile before it calls the relay silent", async () => {
+    const { ends, pass, sleep, socket } = await greeted();
+    pass(10_000);
+    sleep(3_600_000);
+    pass(1_000);
+    socket.says({ pong: 1 });
+    expect(ends).toEqual([]);
+  });
+
+  test.each([
+    "garbage",
+    "[]x",
+    "[]",
+    "null",
+    "7",
+    '{"replies":5}',
+    '{"replies":[null]}',
+    '{"replies":[{"status":200}]}',
+    '{"events":[{}]}',
+    '{"events":[null]}',
+    '{"over":[null]}',
+    '{"over":[{"id":1}]}',
+    '{"problem":{"code":"x"}}',
+  ])("is over when the relay sends %s", async (text) => {
     const { ends, socket, frames } = await greeted();
     socket.says(text);
-    expect(ends).toHaveLength(1);
+    expect(ends).toMatchObject([{ is_fault: true }]);
     expect(frames).toEqual([]);
+  });
+
+  test.each([
+    '{"hello":null}',
+    '{"hello":{}}',
+    '{"hello":{"agent":"ann","expires_in_ms":null,"limits":null}}',
+    '{"hello":{"agent":"ann","expires_in_ms":null,"limits":{"frame_bytes":1,"frame_calls":0,"calls_in_flight":1}}}',
+  ])("is over when the relay says hello with %s", (text) => {
+    const { ends, socket, connection } = connect();
+    socket.says(text);
+    expect(ends).toMatchObject([{ is_fault: true }]);
+    expect(connection.hello).toBeNull();
   });
 
   test("ends once, with the relay's own words where it had any", async () => {
@@ -123,6 +179,6 @@ describe("a connection", () => {
     socket.onclose?.({ code: 4401, reason: "identity" } as never);
     socket.onclose?.({ code: 1006, reason: "" } as never);
     connection.end("again");
-    expect(ends).toEqual([{ code: 4401, why: "identity", problem }]);
+    expect(ends).toMatchObject([{ code: 4401, why: "identity", problem }]);
   });
 });

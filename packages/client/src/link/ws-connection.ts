@@ -6,39 +6,8 @@
 import type { ProblemDocument } from "../errors.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { linkLimits } from "./limits.ts";
-import { isProblem } from "./refusal.ts";
+import { type Hello, type RelayFrame, readRelayFrame } from "./relay-frame.ts";
 import type { HeldSocket, OpenSocket } from "./web-socket.ts";
-
-export interface Hello {
-  readonly agent: string;
-  readonly expires_in_ms: number | null;
-  readonly limits: { readonly frame_bytes: number; readonly frame_calls: number; readonly calls_in_flight: number };
-}
-
-/** A frame of the relay; only that it is an object is known of it. */
-export interface RelayFrame {
-  readonly hello?: Hello;
-  readonly replies?: readonly Reply[];
-  readonly events?: readonly StreamedEvent[];
-  readonly over?: readonly unknown[];
-  readonly problem?: unknown;
-  readonly pong?: number;
-}
-
-export interface Reply {
-  readonly n: number;
-  readonly status: number;
-  readonly body?: unknown;
-  readonly problem?: unknown;
-  readonly retry_after_ms?: number;
-}
-
-interface StreamedEvent {
-  readonly n: number;
-  readonly event: string;
-  readonly id?: string;
-  readonly data: unknown;
-}
 
 /** Why a connection is over. */
 export interface ConnectionEnd {
@@ -46,6 +15,10 @@ export interface ConnectionEnd {
   readonly code: number;
   readonly why: string;
   readonly problem: ProblemDocument | null;
+  /** The peer says what no relay says. */
+  readonly is_fault: boolean;
+  /** Since when the relay has been silent, where that is why. */
+  readonly silent_since: number | null;
 }
 
 export interface ConnectionListener {
@@ -78,12 +51,12 @@ export class WsConnection {
     this.#listener = listener;
     this.#heard_at = surroundings.now();
     this.#held = open(`${url.replace(/^http/, "ws")}/v1/connect`, [subprotocol]);
-    this.#callOff = surroundings.after(linkLimits.hello_ms, () => this.end("no hello came from the relay"));
+    this.#callOff = surroundings.after(linkLimits.hello_ms, () => this.drop("no hello came from the relay"));
     const { socket } = this.#held;
     socket.onopen = () => void this.#greet(authorization);
     socket.onmessage = ({ data }: { readonly data: unknown }) => this.#receive(data);
     socket.onclose = ({ code, reason }: { readonly code?: number; readonly reason?: string }) =>
-      this.#ended(code ?? 1006, reason ?? "");
+      this.#ended({ code: code ?? 1006, why: reason ?? "" });
     // A close follows, and says as much.
     socket.onerror = () => {};
   }
@@ -91,6 +64,16 @@ export class WsConnection {
   /** Null until the relay has said hello. */
   get hello(): Hello | null {
     return this.#hello;
+  }
+
+  /** The relay's last sign of life; until there is one, when it was called. */
+  get heard_at(): number {
+    return this.#heard_at;
+  }
+
+  /** This process stood still, and what the relay said meanwhile may not be read yet: its silence counts anew. */
+  forgiveSilence(): void {
+    this.#heard_at = this.#surroundings.now();
   }
 
   send(text: string): void {
@@ -101,20 +84,33 @@ export class WsConnection {
     this.#held.hold(yes);
   }
 
-  /** Lets go at once: a peer that is gone answers no close either. */
+  /** Says goodbye and lets go. */
   end(why: string): void {
-    this.#ended(1006, why);
+    this.#ended({ code: 1006, why });
   }
 
-  #ended(code: number, why: string): void {
+  /** Lets go of a peer that is gone: it would answer no goodbye either. */
+  drop(why: string): void {
+    this.#ended({ code: 1006, why, silent_since: this.#heard_at });
+    this.#held.drop();
+  }
+
+  #ended(end: { readonly code: number; readonly why: string } & Partial<ConnectionEnd>): void {
     if (this.#is_over) return;
     this.#is_over = true;
     this.#callOff();
-    this.#held.socket.close(1000);
+    const { socket } = this.#held;
+    socket.close(1000);
+    this.#held.hold(false);
+    const callOff = this.#surroundings.after(linkLimits.goodbye_ms, () => this.#held.drop());
+    socket.onclose = callOff;
+    const { code, why, is_fault = false, silent_since = null } = end;
     this.#listener.ended({
       code,
       why: why === "" ? `the connection was closed with ${code}` : why,
       problem: this.#problem,
+      is_fault,
+      silent_since,
     });
   }
 
@@ -130,37 +126,43 @@ export class WsConnection {
     if (this.#is_over) return;
     this.#heard_at = this.#surroundings.now();
     this.#pinged = false;
-    const frame = parse(data);
-    if (frame === null) return this.end("the relay sent something that is no frame");
-    if (isProblem(frame.problem)) this.#problem = frame.problem;
-    if (this.#hello !== null) return this.#listener.frame(frame);
+    const frame = readRelayFrame(data);
+    if (frame === null) return this.#fault();
+    if (frame.problem !== undefined) this.#problem = frame.problem;
+    if (this.#hello !== null) return this.#handOver(frame);
     if (frame.hello === undefined) return;
     this.#hello = frame.hello;
     this.#callOff();
-    this.#watch();
+    this.#watch(this.#heard_at);
     this.#listener.opened(frame.hello);
   }
 
-  /** After a long silence it asks; a relay that does not answer that either is gone. */
-  #watch(): void {
-    const { ping_after_ms, pong_within_ms } = linkLimits;
-    const silence_ms = this.#surroundings.now() - this.#heard_at;
-    if (this.#pinged && silence_ms >= ping_after_ms + pong_within_ms) return this.end("the relay went silent");
+  /** What stands in a reply or an event is read by whoever waits for it; a lie there is no reason to end the process. */
+  #handOver(frame: RelayFrame): void {
+    try {
+      this.#listener.frame(frame);
+    } catch {
+      this.#fault();
+    }
+  }
+
+  #fault(): void {
+    this.#ended({ code: 1006, why: "the relay sent something that is no frame", is_fault: true });
+  }
+
+  /** After a long silence it asks; a relay that does not answer that either is gone. `due_at`: when it should look. */
+  #watch(due_at: number): void {
+    const { pong_within_ms, late_ms } = linkLimits;
+    const now = this.#surroundings.now();
+    if (now - due_at > late_ms) this.forgiveSilence();
+    const ping_after_ms = Math.min(linkLimits.ping_after_ms, this.#hello?.ping_ms ?? Number.POSITIVE_INFINITY);
+    const silence_ms = now - this.#heard_at;
+    if (this.#pinged && silence_ms >= ping_after_ms + pong_within_ms) return this.drop("the relay went silent");
     if (!this.#pinged && silence_ms >= ping_after_ms) {
       this.#pinged = true;
       this.send('{"ping":1}');
     }
-    const next_ms = this.#pinged ? pong_within_ms : ping_after_ms - silence_ms;
-    this.#callOff = this.#surroundings.after(Math.max(1, next_ms), () => this.#watch());
-  }
-}
-
-function parse(data: unknown): RelayFrame | null {
-  if (typeof data !== "string") return null;
-  try {
-    const value: unknown = JSON.parse(data);
-    return typeof value === "object" && value !== null ? value : null;
-  } catch {
-    return null;
+    const next_ms = Math.max(1, (this.#pinged ? ping_after_ms + pong_within_ms : ping_after_ms) - silence_ms);
+    this.#callOff = this.#surroundings.after(next_ms, () => this.#watch(now + next_ms));
   }
 }

@@ -2,10 +2,10 @@
  * The line to the relay: open calls, and the connection that carries them. States: idle (nothing to say, no connection)
  * → connecting → connected → away (it broke or never came; tried again after a pause, as long as somebody waits)
  * → connected … → closed. Over a break every unanswered call is sent again as it was; one whose patience is over while
- * the line is away is told so.
+ * the line is away, or connected to a relay that says nothing, is told so.
  */
 
-import { type Crypto, signBatch, toUtf8 } from "@handfast/protocol";
+import { type Crypto, signBatch, toUtf8 } from "@handfast/protocol/client";
 import { HandoffError, RelayUnreachable } from "../errors.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -14,10 +14,12 @@ import type { LeaseOver } from "./link.ts";
 import { closedError } from "./link-errors.ts";
 import { backoff, ComeBack, NotReached } from "./persist.ts";
 import { refusalOf } from "./refusal.ts";
+import type { Hello, RelayFrame } from "./relay-frame.ts";
 import type { OpenSocket } from "./web-socket.ts";
-import { callText, type WsCall } from "./ws-call.ts";
-import { type ConnectionEnd, type Hello, type RelayFrame, WsConnection } from "./ws-connection.ts";
+import { byteLength, callText, keyCount, type WsCall } from "./ws-call.ts";
+import { type ConnectionEnd, WsConnection } from "./ws-connection.ts";
 import { WsOutbox } from "./ws-outbox.ts";
+import { Patience } from "./ws-patience.ts";
 
 export interface WsLineOptions {
   readonly url: string;
@@ -26,14 +28,21 @@ export interface WsLineOptions {
   readonly crypto: Crypto;
   readonly surroundings: Surroundings;
   readonly onOver: (over: LeaseOver) => void;
+  readonly onConnection: (state: "away" | "back") => void;
+  /** Told when the peer says what no relay says; not again until one has answered. */
+  readonly onFault: (why: string) => void;
 }
 
 /** A new credential is sent when this much of the old one's life is over. */
 const credential_used_share = 0.8;
-/** The same frame would be refused again: what was in flight is told instead. */
+/** The relay refused a frame: the same one would be refused again. */
 const poisoned: ReadonlySet<number> = new Set([1009, 4400, 4413]);
+/** The relay does not take the agent for who it says it is: that is so for every call. */
+const identity_refused = 4401;
 /** How often in a row the relay may send the agent away to register, or to make a new credential. */
 const turned_away_most = 2;
+/** A connection that breaks and is there again at once, as behind a gateway that restarts, is no absence. */
+const failures_of_absence = 2;
 
 export class WsLine {
   readonly #options: WsLineOptions;
@@ -42,19 +51,28 @@ export class WsLine {
   #is_closed = false;
   #is_flushing = false;
   #was_open = false;
+  #is_missed = false;
+  #is_fault_told = false;
   #last_n = 0;
   #failures = 0;
   #turned_away = 0;
   #needs_fresh = false;
   /** Since when nothing could be said, while somebody wants to. */
   #away_since: number | null = null;
+  /** No connection came about since the last one was lost. */
+  #first_try_until: number | null = null;
+  /** How it stood before the connection that is open now, which has not answered anything yet. */
+  #unproven: { readonly opened_at: number; readonly away_since: number | null; readonly failures: number } | null =
+    null;
   #last_end: unknown = null;
+  #last_ping = 1;
   #retry: (() => void) | null = null;
-  #patience: { readonly at: number; readonly callOff: () => void } | null = null;
+  readonly #patience: Patience;
   #callOffRenewal: () => void = () => {};
 
   constructor(options: WsLineOptions) {
     this.#options = options;
+    this.#patience = new Patience(options.surroundings, (late) => this.#losePatience(late));
   }
 
   nextNumber(): number {
@@ -74,8 +92,9 @@ export class WsLine {
   add(call: WsCall): void {
     if (this.#is_closed) return call.reject(closedError());
     this.#outbox.add(call);
-    if (this.#connection?.hello == null) this.#goAway(call);
+    if (this.#connection?.hello == null) this.#goAway();
     else this.#flushSoon();
+    this.#patience.until(this.#dueAt(call));
     this.#hold();
   }
 
@@ -98,12 +117,16 @@ export class WsLine {
 
   // Connecting
 
-  /** Makes sure that somebody tries to connect, and that nobody waits for it longer than its patience. */
-  #goAway(call: WsCall): void {
-    this.#away_since ??= this.#options.surroundings.now();
-    // Most have the same patience: one that came later loses it later.
-    if (this.#patience === null || this.#patientUntil(call) < this.#patience.at) this.#watchPatience();
+  /** Makes sure that somebody tries to connect. */
+  #goAway(): void {
+    this.#beAwaySince(this.#options.surroundings.now());
     if (this.#connection === null && this.#retry === null) this.#connect();
+  }
+
+  #beAwaySince(at: number): void {
+    if (this.#away_since !== null) return;
+    this.#away_since = at;
+    this.#first_try_until = this.#options.surroundings.now() + linkLimits.first_try_ms;
   }
 
   #connect(): void {
@@ -119,42 +142,78 @@ export class WsLine {
       });
       this.#connection = connection;
     } catch (error) {
-      void this.#ended({ code: 1006, why: error instanceof Error ? error.message : String(error), problem: null });
+      const why = error instanceof Error ? error.message : String(error);
+      void this.#ended({ code: 1006, why, problem: null, is_fault: false, silent_since: null });
     }
   }
 
   #opened({ expires_in_ms }: Hello): void {
     if (this.#was_open) this.#options.identity.returned?.();
     this.#was_open = true;
+    if (this.#is_missed) this.#options.onConnection("back");
+    this.#is_missed = false;
+    const opened_at = this.#options.surroundings.now();
+    this.#unproven = { opened_at, away_since: this.#away_since, failures: this.#failures };
     this.#failures = 0;
     this.#turned_away = 0;
     this.#needs_fresh = false;
     this.#away_since = null;
-    this.#patience?.callOff();
-    this.#patience = null;
+    this.#first_try_until = null;
+    this.#watchPatience();
     this.#renewAfter(expires_in_ms);
     this.#hold();
     this.#flushSoon();
   }
 
   async #ended(end: ConnectionEnd): Promise<void> {
-    const sent = this.#outbox.sent();
+    const now = this.#options.surroundings.now();
+    const was_open = this.#connection?.hello != null;
     this.#connection = null;
     this.#callOffRenewal();
     this.#last_end = new NotReached(end.problem?.detail ?? end.why);
-    for (const call of sent) if (call.is_bound) this.#outbox.done(call);
-    if (poisoned.has(end.code)) this.#fail(sent, this.#asError(end));
+    if (end.is_fault && !this.#is_fault_told) this.#options.onFault(end.why);
+    this.#is_fault_told ||= end.is_fault;
+    for (const call of this.#outbox.sent()) if (call.is_bound) this.#outbox.done(call);
+    if (poisoned.has(end.code)) this.#refuse(end);
     this.#outbox.unsend();
+    if (!was_open) this.#first_try_until = null;
+    this.#recallFailures(now);
     if (this.#is_closed || this.#outbox.size === 0) return this.#rest();
     this.#failures += 1;
+    this.#miss(end);
+    this.#beAwaySince(end.silent_since ?? now);
     // Nothing else may connect until what the relay asks for is done.
     this.#retry = () => {};
     const pause_ms = await this.#mend(end);
     this.#retry = null;
     if (this.#is_closed || this.#outbox.size === 0) return this.#rest();
-    this.#away_since ??= this.#options.surroundings.now();
     this.#watchPatience();
     this.#retryAfter(pause_ms);
+  }
+
+  /** A hello alone mends nothing: a connection that ended soon after it, without an answer, counts as none. */
+  #recallFailures(now: number): void {
+    const before = this.#unproven;
+    this.#unproven = null;
+    if (before === null || now - before.opened_at >= linkLimits.useful_after_ms) return;
+    this.#failures = before.failures;
+    if (before.away_since === null) return;
+    this.#away_since = before.away_since;
+    this.#first_try_until = null;
+  }
+
+  /** Which call the relay does not take is told that; where it may be any of many, each is tried alone. */
+  #refuse(end: ConnectionEnd): void {
+    const refused = this.#outbox.refused();
+    if (refused !== null) this.#fail([refused], refusedError(end, refused.handoff));
+  }
+
+  /** A relay that was there and says why it ends the connection is not away. */
+  #miss({ problem, is_fault }: ConnectionEnd): void {
+    const is_away = this.#was_open && problem === null && !is_fault && this.#failures >= failures_of_absence;
+    if (!is_away || this.#is_missed) return;
+    this.#is_missed = true;
+    this.#options.onConnection("away");
   }
 
   #retryAfter(ms: number): void {
@@ -173,14 +232,14 @@ export class WsLine {
   }
 
   /** Does what the relay asks for before it lets the agent in; how long to wait then. What cannot be mended is told. */
-  async #mend({ problem }: ConnectionEnd): Promise<number> {
+  async #mend({ code, problem }: ConnectionEnd): Promise<number> {
     const { surroundings, identity } = this.#options;
     const pause_ms = backoff(this.#failures - 1, surroundings);
     if (problem === null) return pause_ms;
     const refusal = refusalOf(problem, null, 0);
     if (refusal.kind === "final") {
       if (refusal.error instanceof ComeBack) return Math.max(1_000, pause_ms);
-      if (problem.code < 500) this.#fail(this.#outbox.all(), refusal.error);
+      if (code === identity_refused) this.#fail(this.#outbox.all(), refusal.error);
       return pause_ms;
     }
     this.#turned_away += 1;
@@ -200,42 +259,54 @@ export class WsLine {
     }
   }
 
-  #asError({ problem, why }: ConnectionEnd): Error {
-    return problem === null
-      ? new HandoffError({ code: 400, reason: "malformed", message: why, retryable: false })
-      : HandoffError.from(problem);
-  }
-
   // Patience
 
+  /** When something must be done about it: its patience is over, or the connection is to be given up for it. */
+  #dueAt(call: WsCall): number {
+    return Math.min(this.#patientUntil(call), this.#answeredUntil(call));
+  }
+
+  /** However small its patience, a call gets a first try. A wait is over only when the connection is. */
+  #patientUntil({ began_at, patience_ms, is_act }: WsCall): number {
+    const connection = this.#connection;
+    if (connection?.hello != null) {
+      if (!is_act) return Number.POSITIVE_INFINITY;
+      return Math.max(began_at, connection.heard_at) + Math.max(patience_ms, linkLimits.first_try_ms);
+    }
+    return Math.max(Math.max(began_at, this.#away_since ?? 0) + patience_ms, this.#first_try_until ?? 0);
+  }
+
+  #answeredUntil({ began_at, answer_ms = Number.POSITIVE_INFINITY }: WsCall): number {
+    const connection = this.#connection;
+    if (connection === null) return Number.POSITIVE_INFINITY;
+    const least_ms = connection.hello === null ? linkLimits.opening_least_ms : 0;
+    return Math.max(began_at, connection.heard_at) + Math.max(answer_ms, least_ms);
+  }
+
   #watchPatience(): void {
-    if (this.#away_since === null) return;
-    const { surroundings } = this.#options;
     let earliest = Number.POSITIVE_INFINITY;
-    for (const call of this.#outbox.all()) earliest = Math.min(earliest, this.#patientUntil(call));
-    if (earliest === this.#patience?.at || !Number.isFinite(earliest)) return;
-    this.#patience?.callOff();
-    const callOff = surroundings.after(Math.max(1, earliest - surroundings.now()), () => this.#loseThePatience(), true);
-    this.#patience = { at: earliest, callOff };
+    for (const call of this.#outbox.all()) earliest = Math.min(earliest, this.#dueAt(call));
+    this.#patience.reset(earliest);
   }
 
-  /** However small its patience, a call gets a first try to connect. */
-  #patientUntil({ began_at, patience_ms }: WsCall): number {
-    const least_ms = this.#failures === 0 ? linkLimits.first_try_ms : 0;
-    return Math.max(began_at, this.#away_since ?? began_at) + Math.max(patience_ms, least_ms);
-  }
-
-  #loseThePatience(): void {
-    this.#patience = null;
+  #losePatience(is_late: boolean): void {
     const { url, surroundings } = this.#options;
+    if (is_late) this.#connection?.forgiveSilence();
     const now = surroundings.now();
     for (const call of this.#outbox.all()) {
       if (this.#patientUntil(call) > now) continue;
-      this.#fail([call], new RelayUnreachable(url, call.patience_ms, this.#last_end ?? undefined));
+      const error = new RelayUnreachable(url, call.patience_ms, this.#last_end ?? undefined);
+      if (this.#outbox.abandon(call)) call.reject(error);
     }
-    if (this.#outbox.size > 0) return this.#watchPatience();
-    this.#retry?.();
-    this.#rest();
+    this.#hold();
+    if (this.#outbox.size === 0 && this.#connection === null) {
+      this.#retry?.();
+      return this.#rest();
+    }
+    if (this.#outbox.all().some((call) => this.#answeredUntil(call) <= now)) {
+      return this.#connection?.drop("the relay did not answer in time");
+    }
+    this.#watchPatience();
   }
 
   #fail(calls: readonly WsCall[], error: unknown): void {
@@ -246,13 +317,15 @@ export class WsLine {
   /** Nobody waits: nothing is tried until somebody does. */
   #rest(): void {
     this.#away_since = null;
+    this.#first_try_until = null;
     this.#failures = 0;
-    this.#patience?.callOff();
-    this.#patience = null;
+    this.#patience.reset(Number.POSITIVE_INFINITY);
   }
 
   #hold(): void {
-    this.#connection?.hold(this.#outbox.size > 0);
+    const is_wanted = this.#outbox.size > 0;
+    if (!is_wanted) this.#patience.reset(Number.POSITIVE_INFINITY);
+    this.#connection?.hold(is_wanted);
   }
 
   // Sending
@@ -268,23 +341,29 @@ export class WsLine {
 
   async #flush(): Promise<void> {
     const connection = this.#connection;
-    try {
-      while (connection !== null && this.#connection === connection && connection.hello !== null) {
-        const { calls, abandoned } = this.#outbox.next(connection.hello);
-        if (calls.length === 0 && abandoned.length === 0) return;
-        const frame = await this.#frame(calls, abandoned);
+    while (connection !== null && this.#connection === connection && connection.hello !== null) {
+      const { calls, abandoned, is_trial } = this.#outbox.next(connection.hello);
+      if (calls.length === 0 && abandoned.length === 0) break;
+      try {
+        const frame = await this.#frame(calls, abandoned, is_trial);
         if (this.#connection === connection) connection.send(frame);
+      } catch (error) {
+        this.#fail(calls, error);
+        if (is_trial) this.#outbox.taken();
       }
-    } catch (error) {
-      this.#fail(this.#outbox.sent(), error);
-    } finally {
-      this.#is_flushing = false;
     }
+    this.#is_flushing = false;
+    // Another connection may have come while a signature was made, and found this one busy.
+    if (this.#connection !== connection) this.#flushSoon();
   }
 
-  async #frame(calls: readonly WsCall[], abandoned: readonly number[]): Promise<string> {
+  async #frame(calls: readonly WsCall[], abandoned: readonly number[], is_trial: boolean): Promise<string> {
     const members: string[] = [];
     if (abandoned.length > 0) members.push(`"abandon":[${abandoned.join(",")}]`);
+    if (is_trial) {
+      this.#last_ping += 1;
+      members.push(`"ping":${this.#last_ping}`);
+    }
     const documents = calls.flatMap((call) => call.documents);
     if (calls.length > 0) members.push(`"calls":[${calls.map((call) => `{"n":${call.n},${call.text()}`).join(",")}]`);
     const { crypto, identity } = this.#options;
@@ -298,7 +377,13 @@ export class WsLine {
 
   // Receiving
 
-  #receive({ replies = [], events = [], over = [] }: RelayFrame): void {
+  #receive({ replies = [], events = [], over = [], pong }: RelayFrame): void {
+    if (replies.length > 0 || events.length > 0) {
+      this.#unproven = null;
+      this.#is_fault_told = false;
+    }
+    // The pong comes when the frame was taken, before anything in it is done.
+    if (pong === this.#last_ping) this.#outbox.taken();
     for (const { n, event, id, data } of events) {
       const call = this.#outbox.get(n);
       if (call === undefined) continue;
@@ -311,7 +396,7 @@ export class WsLine {
       this.#outbox.done(call);
       call.reply(reply);
     }
-    for (const each of over) this.#options.onOver(each as LeaseOver);
+    for (const each of over) this.#options.onOver(each);
     this.#hold();
     // An answer may have made room for calls that wait.
     this.#flushSoon();
@@ -337,7 +422,9 @@ export class WsLine {
       is_act: false,
       is_bound: true,
       text: () => text,
-      bytes: text.length,
+      bytes: byteLength(text),
+      keys: keyCount(text),
+      handoff: null,
       documents: [],
       began_at: this.#options.surroundings.now(),
       patience_ms: Number.POSITIVE_INFINITY,
@@ -351,4 +438,9 @@ export class WsLine {
       reject: () => {},
     });
   }
+}
+
+function refusedError({ problem, why }: ConnectionEnd, handoff: string | null): HandoffError {
+  if (problem !== null) return HandoffError.from(problem, handoff);
+  return new HandoffError({ code: 400, reason: "malformed", message: why, retryable: false, handoff });
 }

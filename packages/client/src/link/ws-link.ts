@@ -2,20 +2,22 @@
 
 import type { Crypto } from "@handfast/protocol";
 import type { OperationName, Operations } from "@handfast/protocol/wire";
+import type { Base } from "../base.ts";
 import { HandoffError } from "../errors.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { joinSignals } from "./any-signal.ts";
 import type { HttpLink } from "./http-link.ts";
+import { linkLimits } from "./limits.ts";
 import type { Call, CallOptions, LeaseOver, Link, StreamEvent, StreamName, Unsigned } from "./link.ts";
 import { cannotSign, closedError, idOf } from "./link-errors.ts";
 import { backoff, ComeBack, pause, persist } from "./persist.ts";
 import { isProblem, refusalOf } from "./refusal.ts";
+import type { Reply as WsReply } from "./relay-frame.ts";
 import { Resume } from "./resume.ts";
 import { waitFor } from "./wait-for.ts";
 import type { OpenSocket } from "./web-socket.ts";
-import { byteLength, callText, checkStrict, isVital, signedBody, type WsCall } from "./ws-call.ts";
-import type { Reply as WsReply } from "./ws-connection.ts";
+import { byteLength, callText, checkStrict, isVital, keyCount, signedBody, type WsCall } from "./ws-call.ts";
 import { WsLine } from "./ws-line.ts";
 import { StreamFeed } from "./ws-stream.ts";
 
@@ -28,14 +30,26 @@ export interface WsLinkOptions {
   readonly patience_ms: number;
   /** For bytes, for what is larger than a frame, and for what needs no identity. */
   readonly http: HttpLink;
+  /** Told when the relay goes away, and when it is back. */
+  readonly onConnection?: (state: "away" | "back") => void;
+  readonly warn?: Base["warn"];
 }
 
 type Reply<Name extends OperationName> = Operations[Name]["reply"];
 
+type Once = Pick<WsCall, "bytes" | "keys" | "handoff" | "documents" | "patience_ms" | "answer_ms"> & {
+  readonly name: OperationName;
+  readonly text: string;
+  readonly wait_ms: number;
+  readonly signal: AbortSignal;
+};
+
 /** Text and bytes of any size, which do not belong between calls. */
 const overHttp: ReadonlySet<OperationName> = new Set(["put_artifact", "get_artifact", "log", "metrics", "openapi"]);
 /** A call that is larger goes over HTTP, which has room for a whole batch. */
-const call_bytes_most = 8_000_000;
+const call_bytes_most = linkLimits.frame_bytes - 100_000;
+/** What a wait adds to a call. */
+const wait_bytes = 32;
 
 export class WsLink implements Link {
   readonly #options: WsLinkOptions;
@@ -46,11 +60,15 @@ export class WsLink implements Link {
 
   constructor(options: WsLinkOptions) {
     this.#options = options;
-    const { url, open, identity, crypto, surroundings } = options;
+    const { url, open, identity, crypto, surroundings, onConnection = () => {}, warn = () => {} } = options;
     const onOver = (over: LeaseOver) => {
       for (const listener of this.#listeners) listener(over);
     };
-    this.#line = new WsLine({ url, open, identity, crypto, surroundings, onOver });
+    const onFault = (why: string) => {
+      const message = `The connection to ${url} was closed, because ${why}; it is tried again.`;
+      warn({ reason: "not_a_frame", message });
+    };
+    this.#line = new WsLine({ url, open, identity, crypto, surroundings, onOver, onConnection, onFault });
   }
 
   async call<Name extends OperationName>(
@@ -90,20 +108,32 @@ export class WsLink implements Link {
     otherwise: () => Promise<Reply<Name>>,
   ): Promise<Reply<Name>> {
     const { surroundings, url } = this.#options;
-    const { patience_ms = this.#options.patience_ms, traceparent, wait_ms: whole_wait_ms = 0 } = options;
+    const { patience_ms = this.#options.patience_ms, answer_ms, traceparent, wait_ms: whole_wait_ms = 0 } = options;
     const joined = joinSignals(options.signal, this.#closed.signal);
     const { signal } = joined;
     const persistence = { url, surroundings, patience_ms, signal };
     try {
       signal.throwIfAborted();
       const once = callText(name, call, { traceparent });
-      const bytes = byteLength(once, call_bytes_most);
+      const [bytes, keys] = [byteLength(once), keyCount(once)];
       if (bytes > call_bytes_most) return await otherwise();
+      const handoff = idOf(call.params);
       return await waitFor(name, call, whole_wait_ms, surroundings, signal, (wait_ms) => {
         const text = wait_ms === 0 ? once : callText(name, call, { traceparent, wait_ms });
         return persist(persistence, () =>
-          this.#known(idOf(call.params), () =>
-            this.#once<Name>({ name, text, bytes, documents, wait_ms, patience_ms, signal }),
+          this.#known(handoff, () =>
+            this.#once({
+              name,
+              text,
+              bytes: bytes + wait_bytes,
+              keys: keys + 1,
+              handoff,
+              documents,
+              wait_ms,
+              patience_ms,
+              answer_ms,
+              signal,
+            }),
           ),
         );
       });
@@ -124,16 +154,7 @@ export class WsLink implements Link {
     }
   }
 
-  #once<Name extends OperationName>(once: {
-    readonly name: Name;
-    readonly text: string;
-    readonly bytes: number;
-    readonly documents: readonly Unsigned[];
-    readonly wait_ms: number;
-    readonly patience_ms: number;
-    readonly signal: AbortSignal;
-  }): Promise<WsReply> {
-    const { name, text, bytes, documents, wait_ms, patience_ms, signal } = once;
+  #once({ name, wait_ms, text, signal, ...rest }: Once): Promise<WsReply> {
     return new Promise((resolve, reject) => {
       const abort = () => {
         this.#line.abandon(call);
@@ -150,10 +171,8 @@ export class WsLink implements Link {
         is_act: wait_ms === 0,
         is_bound: false,
         text: () => text,
-        bytes,
-        documents,
+        ...rest,
         began_at: this.#options.surroundings.now(),
-        patience_ms,
         reply: (reply) => settle(() => resolve(reply)),
         event: () => {},
         reject: (error) => settle(() => reject(error)),
@@ -206,7 +225,9 @@ export class WsLink implements Link {
       is_act: false,
       is_bound: false,
       text,
-      bytes: text().length,
+      bytes: byteLength(text()),
+      keys: keyCount(text()),
+      handoff: idOf(params),
       documents: [],
       began_at: this.#options.surroundings.now(),
       patience_ms,

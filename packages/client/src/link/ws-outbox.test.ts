@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Resume } from "./resume.ts";
-import type { WsCall } from "./ws-call.ts";
+import { byteLength, keyCount, type WsCall } from "./ws-call.ts";
 import { WsOutbox } from "./ws-outbox.ts";
 import { StreamFeed } from "./ws-stream.ts";
 
@@ -15,6 +15,8 @@ function call(more: Partial<WsCall> = {}): WsCall {
     is_bound: false,
     text: () => "}",
     bytes: 100,
+    keys: 1,
+    handoff: null,
     documents: [],
     began_at: 0,
     patience_ms: 1,
@@ -52,6 +54,14 @@ describe("a frame", () => {
     expect(filled(1, { bytes: 9_000 }).next(hello({ frame_bytes: 8_000 })).calls).toHaveLength(1);
   });
 
+  test("is never larger than is good for what waits behind it, whatever the relay takes", () => {
+    expect(filled(10, { bytes: 3_000_000 }).next(hello({ frame_bytes: 100_000_000 })).calls).toHaveLength(2);
+  });
+
+  test("holds no more keys than a relay reads", () => {
+    expect(filled(8, { keys: 80_000 }).next(hello({})).calls).toHaveLength(2);
+  });
+
   test("holds no more documents than one signature may cover", () => {
     const documents = Array(1_000).fill({ typ: "handoff", document: "{}" });
     expect(filled(10, { documents }).next(hello({})).calls).toHaveLength(4);
@@ -75,7 +85,7 @@ describe("a frame", () => {
     outbox.add(unsent);
     outbox.abandon(sent);
     outbox.abandon(unsent);
-    expect(outbox.next(hello({}))).toEqual({ calls: [], abandoned: [sent.n] });
+    expect(outbox.next(hello({}))).toMatchObject({ calls: [], abandoned: [sent.n] });
     expect(outbox.size).toBe(0);
   });
 });
@@ -89,7 +99,7 @@ test("after a break everything unanswered is sent again, in its order, and nothi
   outbox.done(answered);
   outbox.abandon(abandoned);
   outbox.unsend();
-  expect(outbox.next(hello({}))).toEqual({ calls: [vital, first], abandoned: [] });
+  expect(outbox.next(hello({}))).toMatchObject({ calls: [vital, first], abandoned: [] });
 });
 
 test("a stream says when its reader does not keep up", async () => {
@@ -99,4 +109,56 @@ test("a stream says when its reader does not keep up", async () => {
   expect(kept.indexOf(false)).toBe(999);
   expect(await feed.next()).toHaveLength(1_000);
   expect(feed.push(event(1_000))).toBe(true);
+});
+
+describe("where the relay refused a frame", () => {
+  function refusedOnce() {
+    const outbox = new WsOutbox();
+    const [first, second, vital, unsent] = [call(), call(), call({ is_vital: true }), call()] as const;
+    for (const each of [first, second, vital]) outbox.add(each);
+    outbox.next(hello({}));
+    outbox.add(unsent);
+    expect(outbox.refused()).toBeNull();
+    outbox.unsend();
+    return { outbox, first, second, vital, unsent };
+  }
+
+  test("each call of it goes alone, the next when the relay has taken it, and then everything else", () => {
+    const { outbox, first, second, vital, unsent } = refusedOnce();
+    for (const expected of [vital, first, second]) {
+      expect(outbox.next(hello({}))).toMatchObject({ calls: [expected], is_trial: true });
+      expect(outbox.next(hello({})).calls).toEqual([]);
+      outbox.taken();
+    }
+    expect(outbox.next(hello({}))).toMatchObject({ calls: [unsent], is_trial: false });
+  });
+
+  test("only the call that the relay refuses alone is to blame", () => {
+    const { outbox, first, second, vital } = refusedOnce();
+    outbox.next(hello({}));
+    outbox.taken();
+    outbox.next(hello({}));
+    expect(outbox.refused()).toBe(first);
+    outbox.done(first);
+    outbox.unsend();
+    // What was taken once is not suspected again.
+    expect(outbox.next(hello({})).calls).toEqual([vital]);
+    outbox.taken();
+    expect(outbox.next(hello({})).calls).toEqual([second]);
+  });
+
+  test("the acts of a worker that nobody suspects do not wait for the trial of others", () => {
+    const { outbox } = refusedOnce();
+    const beats = [call({ is_vital: true }), call({ is_vital: true })];
+    for (const each of beats) outbox.add(each);
+    expect(outbox.next(hello({})).calls).toEqual(beats);
+  });
+});
+
+test("a text is never counted shorter than it is on the wire", () => {
+  for (const text of ["abc", "漢".repeat(10), "漢".repeat(1_000), "a".repeat(5_000), "🙂".repeat(500), ""]) {
+    expect(byteLength(text)).toBeGreaterThanOrEqual(Buffer.byteLength(text));
+  }
+  expect(byteLength("漢".repeat(1_000))).toBe(3_000);
+  expect(keyCount(JSON.stringify({ a: { b: [{ c: 1 }] } }))).toBe(3);
 });

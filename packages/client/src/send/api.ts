@@ -157,6 +157,8 @@ export interface Sending extends SendingFrom {
   answer(question: string | Question, value: unknown, options?: StreamOptions): Promise<Question>;
   /** The same for a handler: what it sends names the handoff it works on as its cause. */
   from(parent: Parent): SendingFrom;
+  /** The same for the handler of a notice, which is nobody's parent: it goes on trying for so long. */
+  patient(patience_ms: () => number): SendingFrom;
   /** Resolves when the takes and cancels in the background are through: `client.close()` waits for it. */
   settled(): Promise<void>;
 }

@@ -1,14 +1,19 @@
 /** Files that go along with a handoff: put up under their SHA-256 first, then referred to. */
 
-import { type Artifact, toHex } from "@handfast/protocol";
+import type { Artifact } from "@handfast/protocol";
+import { toHex } from "@handfast/protocol/client";
 import type { Base } from "../base.ts";
+import type { CallOptions } from "../link/link.ts";
 import { usage } from "./faults.ts";
 import type { ArtifactBytes, SendOptions } from "./options.ts";
 
 /** References to all of them. Bytes that are up already cost one call and change nothing. */
-export async function putArtifacts(base: Base, options: SendOptions): Promise<readonly Artifact[]> {
-  const { artifacts = [], signal } = options;
-  return Promise.all(artifacts.map((each) => ("bytes" in each ? put(base, each, signal) : reference(each))));
+export async function putArtifacts(
+  base: Base,
+  { artifacts = [] }: SendOptions,
+  options: CallOptions,
+): Promise<readonly Artifact[]> {
+  return Promise.all(artifacts.map((each) => ("bytes" in each ? put(base, each, options) : reference(each))));
 }
 
 function reference(artifact: Artifact): Artifact {
@@ -19,10 +24,10 @@ function reference(artifact: Artifact): Artifact {
   );
 }
 
-async function put(base: Base, given: ArtifactBytes, signal: AbortSignal | undefined): Promise<Artifact> {
+async function put(base: Base, given: ArtifactBytes, options: CallOptions): Promise<Artifact> {
   const { bytes, mediaType = "application/octet-stream", name } = given;
   if (!(bytes instanceof Uint8Array)) throw usage("The bytes of an artifact are no Uint8Array.", "Give a Uint8Array.");
   const sha256 = toHex(base.crypto.sha256(bytes));
-  const { size } = await base.link.call("put_artifact", { params: { sha256 }, body: bytes }, { signal });
+  const { size } = await base.link.call("put_artifact", { params: { sha256 }, body: bytes }, options);
   return { sha256, size, media_type: mediaType, ...(name === undefined ? {} : { name }) };
 }

@@ -51,6 +51,29 @@ describe.each(["websocket", "http"] as const)("over %s", (transport) => {
       await hasty.close();
     });
 
+    it("after longer than a call is patient: outcomes(), questions() and events() go on", async () => {
+      const hasty = await openSender(relay, "hasty", { transport, patience: "100ms" });
+      const handle = await hasty.send("work", 1);
+      const outcomes = hasty.outcomes()[Symbol.asyncIterator]();
+      const questions = hasty.questions()[Symbol.asyncIterator]();
+      const events = handle.events()[Symbol.asyncIterator]();
+      await events.next();
+      const [outcome, question, event] = [outcomes.next(), questions.next(), events.next()];
+      await restart(async () => {
+        for (let count = 0; count < 2; count++) {
+          expect(await failure(handle.status())).toBeInstanceOf(RelayUnreachable);
+        }
+      });
+      const { id, fence } = await claimed(worker);
+      expect((await event).value).toMatchObject({ type: "delivered" });
+      await worker.act(id, "ask", { fence, question: "Which?", question_id: "q1" });
+      expect((await question).value).toMatchObject({ question: "Which?" });
+      await worker.act(id, "complete", { fence, output: 2 });
+      expect((await outcome).value).toMatchObject({ id });
+      await Promise.all([outcomes.return?.(), questions.return?.(), events.return?.()]);
+      await hasty.close();
+    });
+
     it("in the middle of events(), which neither lose nor repeat one", async () => {
       const handle = await sender.send("work", 1);
       const seen: string[] = [];

@@ -1,6 +1,7 @@
 /** From what a sender writes to the handoff's document, as far as it can be told before it is signed. */
 
-import { type Artifact, isName, isTextId, type Limits, makeId, protocolLimits } from "@handfast/protocol";
+import type { Artifact, Limits } from "@handfast/protocol";
+import { isName, isTextId, makeId, protocolLimits } from "@handfast/protocol/client";
 import type { Draft } from "../acts.ts";
 import type { Base } from "../base.ts";
 import { type Duration, toMilliseconds } from "../duration.ts";

@@ -4,15 +4,25 @@ import type { HandoffEvent } from "@handfast/protocol/wire";
 import type { Base } from "../base.ts";
 import type { ChunkOptions, Chunks, FollowedEvent, ProgressEvent } from "./api.ts";
 import { iterable } from "./iterable.ts";
+import { sendLimits } from "./limits.ts";
 import type { Sender } from "./sender.ts";
+
+/** The handoff lives on where the relay is away: it may be back any time until the deadline. */
+function streamPatience({ surroundings }: Base, deadline_at: number | null): number {
+  const left_ms = (deadline_at ?? 0) - surroundings.now();
+  return Math.max(sendLimits.stream_patience_ms, left_ms + sendLimits.past_deadline_ms);
+}
 
 /** From the first event to the handoff's end. */
 export async function* followEvents(
   base: Base,
   id: string,
+  deadline_at: number | null,
   signal: AbortSignal,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
-  for await (const { event, data } of base.link.stream("handoff_events", { params: { id } }, { signal })) {
+  const patience_ms = streamPatience(base, deadline_at);
+  const stream = base.link.stream("handoff_events", { params: { id } }, { signal, patience_ms });
+  for await (const { event, data } of stream) {
     if (event === "progress") yield { ...(data as ProgressEvent), type: "progress" };
     // A snapshot stands for events that the log no longer has: there is none to tell.
     else if (event !== "snapshot") yield data as HandoffEvent;
@@ -30,12 +40,20 @@ export class ChunkStream implements Chunks {
   readonly #id: string;
   readonly #options: ChunkOptions;
   readonly #explain: (error: unknown) => unknown;
+  readonly #deadlineAt: () => number | null;
 
-  constructor(sender: Sender, id: string, options: ChunkOptions, explain: (error: unknown) => unknown) {
+  constructor(
+    sender: Sender,
+    id: string,
+    options: ChunkOptions,
+    explain: (error: unknown) => unknown,
+    deadlineAt: () => number | null,
+  ) {
     this.#sender = sender;
     this.#id = id;
     this.#options = options;
     this.#explain = explain;
+    this.#deadlineAt = deadlineAt;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<string, void, undefined> {
@@ -60,7 +78,9 @@ export class ChunkStream implements Chunks {
   async *#texts(signal: AbortSignal, onRestart: () => void): AsyncGenerator<string, void, undefined> {
     let fence: number | null = null;
     let next = 0;
-    const stream = this.#sender.base.link.stream("read_chunks", { params: { id: this.#id } }, { signal });
+    const { base } = this.#sender;
+    const patience_ms = streamPatience(base, this.#deadlineAt());
+    const stream = base.link.stream("read_chunks", { params: { id: this.#id } }, { signal, patience_ms });
     try {
       for await (const { event, data } of stream) {
         if (event !== "chunk") continue;

@@ -1,7 +1,7 @@
 /** The handoffs of a correlation, found again: after a restart, or by another process of the same agent. */
 
+import { wireLimits } from "@handfast/protocol/client";
 import type { HandoffView } from "@handfast/protocol/wire";
-import { wireLimits } from "@handfast/protocol/wire";
 import type { Base } from "../base.ts";
 import { SentHandle } from "./handle.ts";
 import type { Sender } from "./sender.ts";

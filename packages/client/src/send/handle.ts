@@ -12,7 +12,7 @@ import { iterable } from "./iterable.ts";
 import { sendLimits } from "./limits.ts";
 import type { ResultOptions, WaitOptions } from "./options.ts";
 import { outputOf } from "./output.ts";
-import { type Proven, proofsOf, provenOutcome } from "./proofs.ts";
+import { checkOwn, type Proven, proofsOf, provenOutcome } from "./proofs.ts";
 import type { Sender } from "./sender.ts";
 import { SharedWait } from "./shared-wait.ts";
 import { hasEnded } from "./waits.ts";
@@ -21,6 +21,8 @@ import { hasEnded } from "./waits.ts";
 export interface Known {
   readonly receipt?: Receipt;
   readonly correlation?: string;
+  /** What its sender demanded of its receipts: the relay is not asked for that. */
+  readonly demands?: "signed" | "any" | undefined;
   /** As it stands, but without its output: a list shows none. */
   readonly seen?: HandoffView;
   /** As it ended, with its output. */
@@ -33,6 +35,7 @@ export class SentHandle<Out> implements Handle<Out> {
   readonly #sender: Sender;
   readonly #ended: SharedWait<HandoffView>;
   readonly #acknowledged: SharedWait<HandoffView>;
+  readonly #demands: "signed" | "any";
   #correlation: string | null;
   #view: HandoffView | null = null;
   #progress: Progress | null = null;
@@ -43,6 +46,7 @@ export class SentHandle<Out> implements Handle<Out> {
     this.id = id;
     this.#sender = sender;
     this.receipt = known.receipt ?? null;
+    this.#demands = known.demands ?? "any";
     this.#correlation = known.correlation ?? known.receipt?.correlation_id ?? null;
     this.#ended = new SharedWait((signal) => this.#until("ended", signal));
     this.#acknowledged = new SharedWait((signal) => this.#until("acknowledged", signal));
@@ -80,7 +84,8 @@ export class SentHandle<Out> implements Handle<Out> {
 
   async outcome(options: ResultOptions = {}): Promise<HandoffView> {
     const shown = await this.#join(this.#ended, `The outcome of ${this.id}`, options);
-    const view = (options.verify ?? shown.demands === "signed") ? await this.#verified(shown, options.signal) : shown;
+    const is_demanded = this.#demands === "signed" || shown.demands === "signed";
+    const view = (options.verify ?? is_demanded) ? await this.#verified(shown, options.signal) : shown;
     if (options.take !== false) this.taken(view);
     return view;
   }
@@ -90,7 +95,7 @@ export class SentHandle<Out> implements Handle<Out> {
   }
 
   chunks(options: ChunkOptions = {}): Chunks {
-    return new ChunkStream(this.#sender, this.id, options, this.#explain);
+    return new ChunkStream(this.#sender, this.id, options, this.#explain, this.#deadlineAt);
   }
 
   async cancel(reason?: string, { signal }: StreamOptions = {}): Promise<HandoffView> {
@@ -144,8 +149,7 @@ export class SentHandle<Out> implements Handle<Out> {
   }
 
   async #until(until: "acknowledged" | "ended", signal: AbortSignal): Promise<HandoffView> {
-    const deadline_at = () => this.receipt?.deadline_at ?? this.#view?.deadline_at ?? null;
-    const view = await this.#told(this.#sender.waits.until(this.id, until, deadline_at, signal));
+    const view = await this.#told(this.#sender.waits.until(this.id, until, this.#deadlineAt, signal));
     if (hasEnded(view)) this.#ended.settle(view);
     return view;
   }
@@ -166,13 +170,21 @@ export class SentHandle<Out> implements Handle<Out> {
 
   /** With the proofs, which cost a call of their own; what was proven once is kept. */
   async #verified(view: HandoffView, signal: AbortSignal | undefined): Promise<HandoffView> {
-    this.#proven ??= provenOutcome(await this.proofs({ ...(signal === undefined ? {} : { signal }) }), view);
+    this.#proven ??= await this.#prove(view, signal);
     return this.#proven;
+  }
+
+  async #prove(view: HandoffView, signal: AbortSignal | undefined): Promise<HandoffView> {
+    const proven = await this.proofs({ ...(signal === undefined ? {} : { signal }) });
+    const { base } = this.#sender;
+    // One that was found again by its id may be another agent's, or a redrive.
+    if (this.receipt !== null && base.signs) checkOwn(proven, this.id, base.agent);
+    return provenOutcome(proven, view);
   }
 
   async *#events(signal: AbortSignal): AsyncGenerator<FollowedEvent, void, undefined> {
     try {
-      for await (const event of followEvents(this.#sender.base, this.id, signal)) {
+      for await (const event of followEvents(this.#sender.base, this.id, this.#deadlineAt(), signal)) {
         if (event.type === "progress" && "fraction" in event) this.#progress = event;
         yield event;
       }
@@ -180,6 +192,9 @@ export class SentHandle<Out> implements Handle<Out> {
       throw this.#explain(error);
     }
   }
+
+  /** Null: not known yet. */
+  readonly #deadlineAt = (): number | null => this.receipt?.deadline_at ?? this.#view?.deadline_at ?? null;
 
   readonly #explain = (error: unknown): unknown => explained(error, this.id, this.receipt);
 

@@ -4,7 +4,7 @@
  * here, with the path, before anything is sent.
  */
 
-import { toUtf8 } from "@handfast/protocol";
+import { toUtf8 } from "@handfast/protocol/client";
 import { usage } from "./faults.ts";
 import { sendLimits } from "./limits.ts";
 

@@ -17,6 +17,9 @@ export const sendLimits = {
   pause_least_ms: 500,
   pause_most_ms: 8_000,
   page: 50,
+  /** How long a stream waits at least for a relay that is away; and how long after the handoff's deadline. */
+  stream_patience_ms: 300_000,
+  past_deadline_ms: 60_000,
   /** How long a take or a cancel in the background goes on trying while the relay is away. */
   errand_patience_ms: 60_000,
   /** How long closing waits for them: what was not taken is only listed again. */

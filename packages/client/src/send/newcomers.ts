@@ -55,7 +55,7 @@ async function* newcomers<Entry extends { readonly id: string }>(
   for (;;) {
     const listed = new Set<string>();
     let is_news = false;
-    for await (const entry of scan(list, follow && known.size === 0, signal)) {
+    for await (const entry of scan(list, follow, follow && known.size === 0, signal)) {
       listed.add(entry.id);
       if (known.has(entry.id)) continue;
       known.add(entry.id);
@@ -71,17 +71,22 @@ async function* newcomers<Entry extends { readonly id: string }>(
   }
 }
 
-/** The whole list once, page by page; waiting for its first entry, if asked to. */
+/**
+ * The whole list once, page by page; waiting for its first entry, if asked to. Whoever follows waits for what may come in
+ * a year: a relay that is away is waited for as long.
+ */
 async function* scan<Entry>(
   list: List<Entry>,
+  follow: boolean,
   waits: boolean,
   signal: AbortSignal,
 ): AsyncGenerator<Entry, void, undefined> {
   let cursor: string | null = null;
   do {
     const wait = waits && cursor === null ? { wait_ms: sendLimits.wait_ms } : {};
+    const patience = follow ? { patience_ms: Number.POSITIVE_INFINITY } : {};
     const query: Query = { limit: sendLimits.page, ...(cursor === null ? {} : { cursor }) };
-    const page: Page<Entry> = await list(query, { signal, ...wait });
+    const page: Page<Entry> = await list(query, { signal, ...wait, ...patience });
     yield* page.entries;
     cursor = page.cursor;
   } while (cursor !== null);

@@ -135,6 +135,10 @@ describe("result()", () => {
     if (view.outcome === null) throw new Error("no outcome");
     const lie = { ...view, outcome: { ...view.outcome, output: { b: "forged" } } };
     expect(provenOutcome(await proofsOf(sender.base, lie), lie).outcome?.output).toEqual({ b: 2 });
+    const decided = { ...lie, outcome: { ...lie.outcome, evidence: "relay" as const } };
+    expect(provenOutcome(await proofsOf(sender.base, decided), decided).outcome?.output).toEqual({ b: 2 });
+    const empty = { ...view, outcome: null };
+    expect(() => provenOutcome({ handoff: empty, receipts: [] }, empty)).toThrow(/without an outcome/);
     const other = { ...view, state: "failed" as const };
     expect(() => provenOutcome({ handoff: other, receipts: [] }, other)).toThrow(/no receipt/);
   });

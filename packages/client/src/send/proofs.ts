@@ -5,15 +5,8 @@
  * signature: it is told as such, and is the relay's word.
  */
 
-import {
-  type DocumentOf,
-  documentDigest,
-  fromBase64url,
-  type PayloadDigest,
-  payloadDigest,
-  readDocument,
-  toUtf8,
-} from "@handfast/protocol";
+import type { DocumentOf, PayloadDigest } from "@handfast/protocol";
+import { documentDigest, fromBase64url, payloadDigest, toUtf8 } from "@handfast/protocol/client";
 import type { HandoffView } from "@handfast/protocol/wire";
 import type { Base } from "../base.ts";
 import { fromBase64, openPayload, toBase64 } from "../payload.ts";
@@ -55,6 +48,7 @@ export async function proofsOf(base: Base, handoff: HandoffView): Promise<Proven
 }
 
 async function proven(base: Base, handoff: HandoffView, shown: Shown): Promise<ProvenReceipt> {
+  const { readDocument } = await import("@handfast/protocol");
   const { kind, number, signed } = shown;
   const bytes = toUtf8(signed.document);
   const read = readDocument(kind, bytes);
@@ -120,11 +114,16 @@ function fits({ crypto }: Base, { salt, size, sha256 }: PayloadDigest, bytes: Ui
 
 /**
  * The view with the output that its agent signed, in place of the one that the relay shows. Throws where the outcome is
- * the agent's and it did not sign it. An end that the relay itself decided, such as a passed deadline, stays as it is.
+ * the agent's and it did not sign it. An end that the relay itself decided, such as a passed deadline, stays as it is;
+ * that something is completed the relay cannot decide.
  */
 export function provenOutcome({ receipts }: Proven, view: HandoffView): HandoffView {
   const { outcome } = view;
-  if (outcome === null || outcome.evidence === "relay") return view;
+  const is_completed = view.state === "completed";
+  if (is_completed && outcome === null && !isNotice(receipts)) {
+    throw doubtful(view, "The relay shows it as completed, without an outcome.");
+  }
+  if (outcome === null || (outcome.evidence === "relay" && !is_completed)) return view;
   const receipt = receipts.find((each) => each.kind === "outcome" && each.number === outcome.fence);
   // A cancel has no outcome of its own: whoever called it off decided it.
   if (receipt === undefined && view.state === "canceled") return view;
@@ -146,6 +145,43 @@ export function provenOutcome({ receipts }: Proven, view: HandoffView): HandoffV
   const forms = shownAs(payload, document.output.media_type);
   if (forms === null) throw doubtful(view, `The output is not ${document.output.media_type}, as it says.`);
   return { ...view, outcome: { ...rest, ...forms, payload: document.output } };
+}
+
+/** By its own document: a notice ends with its ack and has no outcome. */
+function isNotice(receipts: readonly ProvenReceipt[]): boolean {
+  return receipts.some((each) => each.kind === "handoff" && each.document.kind === "notice");
+}
+
+/** That what was signed about it was signed about this very handoff, by the sender's own signature under its document. */
+export function checkOwn({ handoff, receipts }: Proven, id: string, sender: string): void {
+  const own = receipts.find((each) => each.kind === "handoff");
+  if (handoff.id === id && own?.evidence === "signed" && own.by === sender) return;
+  throw doubtful(handoff, `The relay does not show the document that ${sender} signed.`);
+}
+
+/**
+ * The answer to a question as its author wrote it, of a handoff that was read with its proofs. Throws where it should be
+ * signed and is not. Only its own receipt counts: those of other attempts have nothing to do with it.
+ */
+export async function provenAnswer(
+  base: Base,
+  { id, digest, from }: Pick<HandoffView, "id" | "digest" | "from">,
+  view: HandoffView,
+  question: string,
+): Promise<unknown> {
+  const mentions = JSON.stringify(question);
+  const shown = (view.receipts ?? []).filter(
+    ({ kind, signed }) => kind === "answer" && signed.document.includes(mentions),
+  );
+  const { receipts } = await proofsOf(base, { ...view, id, digest, receipts: shown });
+  const receipt = receipts.find((each) => each.kind === "answer" && each.document.question === question);
+  if (receipt?.kind !== "answer")
+    throw doubtful(view, `The relay shows an answer to ${question} and no receipt for it.`);
+  const { document, payload, by, evidence } = receipt;
+  if (evidence !== "signed") base.trust.checkUnsigned({ id, from }, by, `the answer to ${question}`);
+  const opened = payload === null ? null : openPayload(payload, document.answer.media_type);
+  if (opened === null) throw doubtful(view, `The relay does not give the answer to ${question} that was written.`);
+  return opened.input;
 }
 
 function shownAs(payload: Uint8Array, media_type: string) {

@@ -94,13 +94,18 @@ export class SentScatter<Out> implements Scatter<Out> {
   }
 
   async settled(options: WaitOptions = {}): Promise<Settled<Out>[]> {
+    const what = "What became of the tasks";
     const over = new AbortController();
     const { timeout, signal } = options;
     const { surroundings } = this.#sender.base;
     const timeout_ms = timeout === undefined ? null : toMilliseconds(timeout, "The option timeout");
-    const callOff = timeout_ms === null ? () => {} : surroundings.after(timeout_ms, () => over.abort(), true);
+    const expire = () => over.abort(waitOver(what, timeout_ms ?? 0));
+    const callOff = timeout_ms === null ? () => {} : surroundings.after(timeout_ms, expire, true);
     try {
-      return await this.#waiting("What became of the tasks", { ...(signal && { signal }) }, async (both, handles) => {
+      // Until the relay has the tasks there is nothing to tell of them.
+      const known = joinSignals(over.signal, signal, this.#settings.signal, this.#sender.parent?.signal);
+      await orAborted(this.#handles, known.signal).finally(known.release);
+      return await this.#waiting(what, { ...(signal && { signal }) }, async (both, handles) => {
         const settled: Settled<Out>[] = handles.map((handle, index) => ({ status: "open", index, handle }));
         for await (const each of asTheyEnd(handles, both, over.signal)) settled[each.index] = each;
         take(settled, handles);

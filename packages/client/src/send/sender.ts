@@ -11,4 +11,6 @@ export interface Sender {
   readonly errands: Errands;
   /** The handoff in whose name it sends; null: in the agent's own. */
   readonly parent: Parent | null;
+  /** How long it goes on trying while the relay is away; null: as long as the client does. */
+  readonly patience_ms: (() => number) | null;
 }

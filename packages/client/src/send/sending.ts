@@ -1,6 +1,6 @@
 /** The sending side of a client, put together. */
 
-import { isId, makeId } from "@handfast/protocol";
+import { isId, makeId } from "@handfast/protocol/client";
 import type { HandoffView } from "@handfast/protocol/wire";
 import { answer } from "../acts.ts";
 import type { Base } from "../base.ts";
@@ -20,7 +20,7 @@ import { Waits } from "./waits.ts";
 
 /** Once per client. */
 export function sending(base: Base): Sending {
-  const sender: Sender = { base, waits: new Waits(base), errands: new Errands(base), parent: null };
+  const sender: Sender = { base, waits: new Waits(base), errands: new Errands(base), parent: null, patience_ms: null };
   return {
     ...sendingOf(sender),
     handle: <Out>(id: string) => new SentHandle<Out>(sender, checkedId(id)),
@@ -33,7 +33,8 @@ export function sending(base: Base): Sending {
       checkJson(value, "The answer");
       return answer(base, typeof question === "string" ? { id: question } : question, value, { signal });
     },
-    from: (parent) => sendingOf({ ...sender, parent }),
+    from: (parent) => sendingOf({ ...sender, parent, patience_ms: () => parent.deadline_ms() }),
+    patient: (patience_ms) => sendingOf({ ...sender, patience_ms }),
     settled: () => sender.errands.settled(),
   };
 }
@@ -42,7 +43,7 @@ function sendingOf(sender: Sender): SendingFrom {
   return {
     send: async (target, input, options = {}) => {
       const receipt = await submitOne(sender, "handoff", target, input, options);
-      return new SentHandle(sender, receipt.id, { receipt });
+      return new SentHandle(sender, receipt.id, { receipt, demands: options.evidence });
     },
     notify: (target, input, options = {}) => submitOne(sender, "notice", target, input, options),
     scatter: (tasks, options = {}) => scatter(sender, tasks, options),

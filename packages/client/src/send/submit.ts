@@ -1,8 +1,7 @@
 /** Giving work: one handoff, a notice, or the tasks of a scatter. */
 
-import { isTextId } from "@handfast/protocol";
+import { isTextId, wireLimits } from "@handfast/protocol/client";
 import type { Receipt } from "@handfast/protocol/wire";
-import { wireLimits } from "@handfast/protocol/wire";
 import { type Draft, submit, submitBatch } from "../acts.ts";
 import { HandoffError } from "../errors.ts";
 import { joinSignals } from "../link/any-signal.ts";
@@ -23,9 +22,10 @@ export async function submitOne(
   checkOptionNames(options);
   return whileWanted(sender, options, async (signal) => {
     const { base, parent } = sender;
-    const artifacts = await putArtifacts(base, { ...options, signal });
+    const artifacts = await putArtifacts(base, options, { signal, ...patienceOf(sender) });
     const [id = ""] = makeIds(base, 1);
-    return submit(base, draftOf(id, { kind, target, input, options, artifacts }, parent), { signal });
+    const draft = draftOf(id, { kind, target, input, options, artifacts }, parent);
+    return submit(base, draft, { signal, ...patienceOf(sender) });
   });
 }
 
@@ -46,8 +46,9 @@ export async function submitTasks<Out>(
     const most = wireLimits.batch_handoffs;
     for (let first = 0; first < drafts.length; first += most) {
       try {
-        const receipts = await submitBatch(sender.base, drafts.slice(first, first + most), { signal });
-        handles.push(...receipts.map((receipt) => new SentHandle<Out>(sender, receipt.id, { receipt })));
+        const batch = drafts.slice(first, first + most);
+        const receipts = await submitBatch(sender.base, batch, { signal, ...patienceOf(sender) });
+        handles.push(...receipts.map((receipt, index) => handleOf<Out>(sender, receipt, batch[index])));
       } catch (error) {
         if (options.keep !== true)
           for (const handle of handles) handle.drop("Another task of the scatter was refused.");
@@ -59,7 +60,7 @@ export async function submitTasks<Out>(
 }
 
 async function draftOfTask(
-  { base, parent }: Sender,
+  sender: Sender,
   id: string,
   task: Task,
   index: number,
@@ -74,8 +75,18 @@ async function draftOfTask(
     ...own,
   };
   const target = { ...(to === undefined ? {} : { to }), ...(capability === undefined ? {} : { capability }) };
-  const artifacts = await putArtifacts(base, options);
-  return draftOf(id, { kind: "handoff", target, input, options, artifacts }, parent);
+  const artifacts = await putArtifacts(sender.base, options, { signal: options.signal, ...patienceOf(sender) });
+  return draftOf(id, { kind: "handoff", target, input, options, artifacts }, sender.parent);
+}
+
+function handleOf<Out>(sender: Sender, receipt: Receipt, draft: Draft | undefined): SentHandle<Out> {
+  return new SentHandle<Out>(sender, receipt.id, { receipt, demands: draft?.evidence });
+}
+
+/** A handler has as long as its handoff: a relay that is away for a minute is no reason for it to fail. */
+function patienceOf({ patience_ms }: Sender): { readonly patience_ms?: number } {
+  const left_ms = patience_ms?.() ?? 0;
+  return left_ms > 0 ? { patience_ms: left_ms } : {};
 }
 
 /** The correlation, known before the relay answers, so that it can be kept before anything else happens. */

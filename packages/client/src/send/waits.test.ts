@@ -17,7 +17,7 @@ beforeEach(async () => {
   worker = await relay.agent("worker", "work");
   client = await openSender(relay, "sender");
   const { base } = client;
-  sender = { base, waits: new Waits(base, 1), errands: new Errands(base), parent: null };
+  sender = { base, waits: new Waits(base, 1), errands: new Errands(base), parent: null, patience_ms: null };
 });
 afterEach(async () => {
   await sender.errands.settled();

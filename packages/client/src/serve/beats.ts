@@ -26,7 +26,6 @@ export interface Beats {
 interface Beating {
   readonly lease: BeatenLease;
   due_at: number;
-  in_flight: boolean;
 }
 
 /** Codes after which a lease is never heard of again. */
@@ -47,7 +46,7 @@ export class BeatLoop implements Beats {
 
   hold(lease: BeatenLease): void {
     const due_at = this.#surroundings.now() + interval(lease);
-    this.#leases.set(keyOf(lease), { lease, due_at, in_flight: false });
+    this.#leases.set(keyOf(lease), { lease, due_at });
     this.#schedule();
   }
 
@@ -63,9 +62,8 @@ export class BeatLoop implements Beats {
 
   #schedule(): void {
     this.#cancelTimer();
-    const waiting = [...this.#leases.values()].filter(({ in_flight }) => !in_flight);
-    if (waiting.length === 0) return;
-    const next = Math.min(...waiting.map(({ due_at }) => due_at));
+    if (this.#leases.size === 0) return;
+    const next = Math.min(...[...this.#leases.values()].map(({ due_at }) => due_at));
     this.#cancelTimer = this.#surroundings.after(Math.max(0, next - this.#surroundings.now()), () => this.#beatDue());
   }
 
@@ -73,29 +71,30 @@ export class BeatLoop implements Beats {
   #beatDue(): void {
     const now = this.#surroundings.now();
     for (const beating of this.#leases.values()) {
-      const { lease, due_at, in_flight } = beating;
-      if (!in_flight && due_at <= now + interval(lease) / 2) this.#beat(beating);
+      const { lease, due_at } = beating;
+      if (due_at <= now + interval(lease) / 2) void this.#beat(beating);
     }
     this.#schedule();
   }
 
+  /** Whether or not the one before was answered: it may be lost on a connection that died in silence. */
   async #beat(beating: Beating): Promise<void> {
     const { lease } = beating;
     const { id, fence, worker, lease_ms } = lease;
-    beating.in_flight = true;
-    beating.due_at = this.#surroundings.now() + interval(lease);
+    const beat_ms = interval(lease);
+    beating.due_at = this.#surroundings.now() + beat_ms;
+    const options = { patience_ms: lease_ms, answer_ms: beat_ms };
     try {
-      await this.#link.call("heartbeat", { params: { id }, body: { fence, worker } }, { patience_ms: lease_ms });
+      await this.#link.call("heartbeat", { params: { id }, body: { fence, worker } }, options);
     } catch (error) {
       // Anything else than a last word, a relay that is away above all, is no reason to give up the work.
       if (error instanceof HandoffError && final.has(error.code)) this.#over(lease, error);
     }
-    beating.in_flight = false;
-    if (this.#leases.get(keyOf(lease)) === beating) this.#schedule();
   }
 
   #over(lease: BeatenLease, error: HandoffError): void {
     if (!this.#leases.delete(keyOf(lease))) return;
+    this.#schedule();
     const { id, fence } = lease;
     this.#onOver({ id, fence, code: error.code, reason: error.reason, detail: error.message });
   }

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Client } from "../client.ts";
 import type { Handle } from "../send/mod.ts";
+import type { Context } from "./mod.ts";
 import { Stage } from "./testing/stage.ts";
 
 let stage: Stage;
@@ -60,3 +61,45 @@ test("a handoff that is canceled before its ack never starts, and nobody is both
   expect(ran).toEqual(["second"]);
   expect(stage.warnings("worker")).toEqual([]);
 });
+
+/** So many calls to such a path find nobody there. */
+function away(path: RegExp, times: number): typeof fetch {
+  let left = times;
+  return async (input, init) => {
+    if (path.test(String(input)) && (init?.method ?? "GET") !== "GET" && left-- > 0)
+      throw new TypeError("nobody is there");
+    return fetch(input, init);
+  };
+}
+
+test.each<[string, RegExp, (ctx: Context) => Promise<unknown>]>([
+  ["send", /\/v1\/handoffs$/, (ctx) => ctx.send("other", null)],
+  ["notify", /\/v1\/handoffs$/, (ctx) => ctx.notify("other", null)],
+  ["scatter", /\/handoffs\/batch$|\/batch/, (ctx) => ctx.scatter([{ capability: "other", input: null }]).handles()],
+  ["checkpoint", /\/checkpoint/, (ctx) => ctx.checkpoint(1)],
+  ["write", /\/chunks/, (ctx) => ctx.write("text")],
+  [
+    "ask",
+    /\/ask$/,
+    (ctx) => ctx.ask("Who?", { within: "1ms" }).catch(({ reason }) => expect(reason).toBe("unanswered")),
+  ],
+  ["its outcome", /\/complete$/, async () => {}],
+])(
+  "a relay that is away for longer than the client is patient does not fail a handler by %s",
+  async (_what, path, act) => {
+    const worker = await stage.agent("worker", { fetch: away(path, 4), patience: "50ms" });
+    let runs = 0;
+    await worker.serve({
+      other: () => null,
+      work: async (_input: unknown, ctx) => {
+        runs += 1;
+        await act(ctx);
+        return "done";
+      },
+    });
+    const handle = await sender.send("work", null);
+    expect(await handle.result()).toBe("done");
+    expect(runs).toBe(1);
+    expect(stage.warnings("worker").filter(({ reason }) => reason !== "relay_away")).toEqual([]);
+  },
+);

@@ -1,6 +1,7 @@
 /** What a worker serves: handlers by the name of their capability, and the manifest that follows from them. */
 
-import { type Capability, isName } from "@handfast/protocol";
+import type { Capability } from "@handfast/protocol";
+import { isName } from "@handfast/protocol/client";
 import { type Duration, toMilliseconds } from "../duration.ts";
 import { UsageError } from "../errors.ts";
 import type { Context } from "./context.ts";

@@ -108,7 +108,7 @@ export class ChunkWriter {
   async #call(offset: number, text: string): Promise<void> {
     const { lease, holder, signal } = this.#held;
     const call = { params: { id: lease.id }, body: { ...holder, offset, text } };
-    await this.#base.link.call("write_chunk", call, { signal });
+    await this.#base.link.call("write_chunk", call, { signal, patience_ms: this.#held.deadline_ms() });
   }
 }
 

@@ -3,8 +3,8 @@
  * a request id and is repeated under it until it brought leases, so that a broken connection loses none.
  */
 
-import { makeId } from "@handfast/protocol";
-import { type LeaseView, wireLimits } from "@handfast/protocol/wire";
+import { makeId, wireLimits } from "@handfast/protocol/client";
+import type { LeaseView } from "@handfast/protocol/wire";
 import type { Base } from "../base.ts";
 import { HandfastError } from "../errors.ts";
 import { pause } from "../link/persist.ts";

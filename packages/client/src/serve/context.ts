@@ -117,7 +117,11 @@ export function openContext(base: Base, sending: Sending, held: Held): OpenConte
 }
 
 function sum(before: Usage | null, more: Usage): Usage {
-  const add = (left?: number, right?: number) => Math.round((left ?? 0) + (right ?? 0));
+  // What is no amount counts as none: an outcome must not be lost by what it cost.
+  const add = (left = 0, right = 0) => {
+    const total = Math.round(left + (Number.isNaN(Number(right)) ? 0 : Number(right)));
+    return Math.min(Math.max(total, 0), Number.MAX_SAFE_INTEGER);
+  };
   return { cost: add(before?.cost, more.cost), tokens: add(before?.tokens, more.tokens) };
 }
 
@@ -126,10 +130,11 @@ function sendingFor(sending: Sending, held: Held): SendingFrom {
   const { lease, signal } = held;
   if (lease.kind === "notice") {
     const group = { correlation: lease.correlation_id };
+    const patient = sending.patient(() => held.deadline_ms());
     return {
-      send: (target, input, options) => sending.send(target, input, { ...group, ...options }),
-      notify: (target, input, options) => sending.notify(target, input, { ...group, ...options }),
-      scatter: (tasks, options) => sending.scatter(tasks, options),
+      send: (target, input, options) => patient.send(target, input, { ...group, ...options }),
+      notify: (target, input, options) => patient.notify(target, input, { ...group, ...options }),
+      scatter: (tasks, options) => patient.scatter(tasks, options),
     };
   }
   return sending.from({

@@ -1,9 +1,10 @@
 /** Why a handler's signal is aborted, and what of an error a handoff's record keeps. */
 
-import { isName, type OutcomeError, protocolLimits, toUtf8 } from "@handfast/protocol";
+import type { OutcomeError } from "@handfast/protocol";
+import { isName, protocolLimits } from "@handfast/protocol/client";
 import { HandfastError, HandoffError } from "../errors.ts";
 import type { LeaseOver } from "../link/link.ts";
-import { serveLimits as limits } from "./limits.ts";
+import { strictDetail } from "./strict-detail.ts";
 
 /** A lease that ended otherwise than by its worker: canceled (410), expired (408), lost (412). */
 export function leaseOver({ id, code, reason, detail }: LeaseOver): HandoffError {
@@ -33,26 +34,36 @@ export function outcomeError(reason: string, message: string, detail?: unknown):
   const text = message.toWellFormed();
   const short =
     text.length > protocolLimits.message_chars ? `${text.slice(0, protocolLimits.message_chars - 1)}…` : text;
-  const kept = keptDetail(detail);
+  const kept = strictDetail(detail);
   return {
-    reason: isName(reason) ? reason : "failed",
+    reason: typeof reason === "string" && isName(reason) ? reason : "failed",
     message: short.toWellFormed(),
     ...(kept === undefined ? {} : { detail: kept }),
   };
 }
 
-/** What cannot be written, or is too much, is left out: the failure itself must get through. */
-function keptDetail(detail: unknown): unknown {
-  if (detail === undefined) return undefined;
+/** Of whatever was thrown: handlers throw what they like, also what cannot be made a string. */
+export function messageOf(error: unknown): string {
   try {
-    const text = JSON.stringify(detail);
-    return text === undefined || toUtf8(text).length > limits.error_detail_bytes ? undefined : JSON.parse(text);
+    if (!(error instanceof Error)) return textOf(error);
+    return error.message === "" ? textOf(error.name) : textOf(error.message);
   } catch {
-    return undefined;
+    return "something was thrown that cannot be shown";
   }
 }
 
-export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message === "" ? error.name : error.message;
-  return String(error);
+/** With the place it came from, for the people here. */
+export function storyOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error && typeof thrown.stack === "string") return thrown.stack;
+  } catch {
+    // As for its message.
+  }
+  return messageOf(thrown);
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const own = String(value);
+  return own === "[object Object]" ? (JSON.stringify(strictDetail(value)) ?? own) : own;
 }

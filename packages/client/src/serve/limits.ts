@@ -25,6 +25,8 @@ export const serveLimits = {
   /** As much as a relay keeps of one stream: kept here too, to be written again to a relay that restarted. */
   chunk_kept_chars: 1_048_576,
   error_detail_bytes: 16_384,
+  /** Of the 64 levels that a document may have. */
+  error_detail_depth: 32,
   /** A handler that goes on for so long after its signal was aborted is named in a warning. */
   deaf_ms: 3_000,
   /** A timer that keeps the process alive while it serves; it only goes off to be set again. */

@@ -1,5 +1,6 @@
 /** Serving: handlers by capability, run for whatever the relay delivers. */
 
+// The whole protocol, not its door for clients: the first handoff must not wait for the schemas.
 import { isName, toBase64url } from "@handfast/protocol";
 import type { Base } from "../base.ts";
 import { type Duration, toMilliseconds } from "../duration.ts";

@@ -7,6 +7,7 @@ import type { LeaseView, QuestionView } from "@handfast/protocol/wire";
 import type { Base } from "../base.ts";
 import { type Duration, toMilliseconds } from "../duration.ts";
 import { HandoffError, RelayUnreachable } from "../errors.ts";
+import { provenAnswer } from "../send/proofs.ts";
 import { Parked } from "./faults.ts";
 import type { Held } from "./held.ts";
 import { serveLimits as limits } from "./limits.ts";
@@ -59,7 +60,7 @@ export class Questions {
     const schema =
       options.schema === undefined ? null : readSchema(options.schema, "input", `The schema of question ${name}`);
     const earlier = answered(lease, name);
-    if (earlier !== undefined) return accepted(schema, earlier.answer, earlier.id, lease.id);
+    if (earlier !== undefined) return accepted(schema, await this.#written(earlier), earlier.id, lease.id);
     const body = {
       ...holder,
       question: question ?? null,
@@ -82,7 +83,17 @@ export class Questions {
       throw parked;
     }
     const view = await this.#resolved(asked);
-    return accepted(schema, view.answer, view.id, lease.id);
+    return accepted(schema, await this.#written(view), view.id, lease.id);
+  }
+
+  /** Of a sender that signs, the answer is taken from what was written and signed, not from what the relay shows. */
+  async #written({ id, answer, by }: Pick<Told, "id" | "answer" | "by">): Promise<unknown> {
+    const { trust, link } = this.#base;
+    const { lease, signal } = this.#held;
+    if (!trust.expectsSignature(lease.from) && (by === undefined || !trust.expectsSignature(by))) return answer;
+    const call = { params: { id: lease.id }, query: { proofs: true } } as const;
+    const view = await link.call("get", call, { signal, patience_ms: this.#held.deadline_ms() });
+    return provenAnswer(this.#base, lease, view, id);
   }
 
   async #resolved(asked: QuestionView): Promise<QuestionView> {

@@ -5,9 +5,9 @@
 
 import type { LeaseView } from "@handfast/protocol/wire";
 import { complete, fail, reject } from "../acts.ts";
-import { HandoffError } from "../errors.ts";
+import { type HandfastError, HandoffError, UsageError } from "../errors.ts";
 import type { Enclosed } from "./context.ts";
-import { type Ending, type Failed, failed, unfit } from "./ending.ts";
+import { type Ending, type Failed, failed, plainest, unfit } from "./ending.ts";
 import { messageOf, outcomeError } from "./faults.ts";
 import type { Held } from "./held.ts";
 import { serveLimits as limits } from "./limits.ts";
@@ -23,10 +23,10 @@ export async function report(serving: Serving, held: Held, { ending, enclosed }:
   try {
     await say(serving, held, { ending, enclosed });
   } catch (error) {
-    const instead = held.isOver ? null : failureInstead(ending, error);
+    const instead = held.isOver ? null : sayInstead({ ending, enclosed }, error);
     if (instead === null) return warnOfLoss(serving, held, error);
-    warn(serving, held, instead.failure.error.reason, instead.failure.error.message);
-    return report(serving, held, { ending: instead, enclosed: {} });
+    warn(serving, held, instead.reason, instead.message);
+    return report(serving, held, { ending: instead.ending, enclosed: {} });
   }
 }
 
@@ -62,14 +62,65 @@ export async function release(
   await base.link.call("release", { params: { id }, body: { fence, worker } }, options).catch(() => {});
 }
 
-/** Codes by which the relay says that this lease is no longer the one that counts. */
-const over: ReadonlySet<number> = new Set([401, 403, 404, 408, 409, 410, 412]);
+interface Instead {
+  readonly ending: Ending;
+  readonly reason: string;
+  readonly message: string;
+}
 
-/** An output that is refused as such is a failure of the handler, and the sender is to know why. */
-function failureInstead(ending: Ending, error: unknown): Failed | null {
-  if (ending.kind !== "completed" || !(error instanceof HandoffError) || over.has(error.code)) return null;
-  if (error.retryable && error.code !== 502) return null;
-  if (error.code === 502) return unfit(error.message);
+/**
+ * What the relay refused as such is said otherwise, so that it comes to an end and the work is not done again: an output
+ * as a failure of the handler, a failure in its plainest form. Null: it was not refused for what it says, or is plain.
+ */
+function sayInstead({ ending, enclosed }: Said, error: unknown): Instead | null {
+  if (!isRefusedContent(error)) return null;
+  if (ending.kind === "completed") {
+    const failure = outputRefused(error);
+    const { reason, message } = failure.failure.error;
+    return { ending: failure, reason, message };
+  }
+  const plain = plainest(ending, enclosed.usage !== undefined);
+  if (plain === null) return null;
+  const message = `The relay refused how the failure was told, and is told less: ${error.message}`;
+  return { ending: plain, reason: "failure_shortened", message };
+}
+
+/** Codes by which the relay says that it does not take this very output or failure. */
+const refuses_content: ReadonlySet<number> = new Set([400, 413, 422, 502]);
+
+/** A fault of the connection says nothing of what was sent over it: many calls share one. */
+const of_connection: ReadonlySet<string> = new Set([
+  "bad_calls",
+  "bad_hello",
+  "bad_n",
+  "bad_op",
+  "bad_ping",
+  "bad_signature_member",
+  "binary_frame",
+  "body_cut",
+  "empty_frame",
+  "frame_too_large",
+  "headers_too_large",
+  "n_taken",
+  "not_a_relay",
+  "not_an_object",
+  "not_http",
+  "second_hello",
+  "subprotocol",
+  "too_many_calls",
+  "unknown_member",
+  "use_http",
+]);
+
+function isRefusedContent(error: unknown): error is HandfastError {
+  // What cannot even be written was refused here, before it was sent.
+  if (error instanceof UsageError) return error.reason !== "closed";
+  return error instanceof HandoffError && refuses_content.has(error.code) && !of_connection.has(error.reason);
+}
+
+/** The sender is to know why. */
+function outputRefused(error: HandfastError): Failed {
+  if (error instanceof HandoffError && error.code === 502) return unfit(error.message);
   return failed(outcomeError("output_refused", `The relay refused the output: ${messageOf(error)}`), false);
 }
 

@@ -9,7 +9,7 @@ import { HandoffError } from "../errors.ts";
 import type { Offered } from "./capabilities.ts";
 import { type Enclosed, openContext } from "./context.ts";
 import { type Ending, endingOfReturned, endingOfThrown, failed, isVerdict } from "./ending.ts";
-import { messageOf, outcomeError } from "./faults.ts";
+import { messageOf, outcomeError, storyOf } from "./faults.ts";
 import type { Handlers } from "./handlers.ts";
 import type { Held } from "./held.ts";
 import { serveLimits as limits } from "./limits.ts";
@@ -168,8 +168,7 @@ function endingOfError(serving: Serving, held: Held, offered: Offered, thrown: u
 }
 
 function warnOfAccident({ base }: Serving, { lease }: Held, { capability }: Offered, thrown: unknown): void {
-  const what = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-  const message = `The handler of ${capability.name} threw on handoff ${lease.id}: ${what}`;
+  const message = `The handler of ${capability.name} threw on handoff ${lease.id}: ${storyOf(thrown)}`;
   base.warn({ reason: "handler_error", message, handoff: lease.id });
 }
 

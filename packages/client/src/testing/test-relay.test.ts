@@ -67,7 +67,10 @@ describe("every run is the same", () => {
     const world = await testRelay({ seed });
     const [alice, bob] = [await world.connect("alice"), await world.connect("bob")];
     world.fake("research", [fail("busy"), crash, { found: 1 }]);
-    world.fake("shout", (input: string) => input.toUpperCase());
+    world.fake("shout", async (input: string, ctx) => {
+      await ctx.checkpoint({ input });
+      return input.toUpperCase();
+    });
     const sent = await Promise.all([
       alice.send("research", { n: 1 }),
       bob.send("shout", "a"),
@@ -77,15 +80,20 @@ describe("every run is the same", () => {
     await world.until(Promise.all(sent.map((handle) => handle.result())));
     const events = await world.events();
     await world.stop();
-    // The proofs are signatures over salts of the relay's own making.
-    return JSON.stringify(events.map(({ pos, at, handoff, type }) => ({ pos, at, handoff, type })));
+    return JSON.stringify(events);
   }
 
-  test("with the same seed, to the last id and millisecond; with another, it differs", async () => {
+  test("with the same seed, to the last id, salt and millisecond; with another, it differs", async () => {
     const first = await story(7);
     expect(await story(7)).toBe(first);
     expect(await story(8)).not.toBe(first);
   });
+});
+
+test("a relay that was stopped says so to whoever comes after", async () => {
+  await relay.stop();
+  await expect(relay.connect("late")).rejects.toMatchObject({ reason: "stopped" });
+  await expect(relay.advance("1s")).rejects.toMatchObject({ reason: "stopped" });
 });
 
 describe("fakes", () => {
@@ -254,7 +262,7 @@ describe("the end", () => {
       await using world = await testRelay();
       stopped = world;
     }
-    await expect(stopped.handoff("019b76da-a800-7eca-8767-65da0ebc609d")).rejects.toThrow("not running");
+    await expect(stopped.handoff("019b76da-a800-7eca-8767-65da0ebc609d")).rejects.toThrow("was stopped");
   });
 });
 

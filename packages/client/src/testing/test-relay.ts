@@ -243,6 +243,7 @@ export class TestRelay {
   }
 
   async #connect(agent: string, options: ConnectOptions, isFake = false) {
+    this.#checkRunning();
     const peer = this.#peer(agent, isFake);
     const { key, agent: name, ...here } = this.#world.connectOptions(peer);
     // A token says itself whom it stands for.
@@ -281,7 +282,14 @@ export class TestRelay {
   }
 
   /** A fake that could not start is told here, where somebody waits. While the relay is away, it needs time. */
+  /** After the stop nothing would ever answer: better told than waited for. */
+  #checkRunning(): void {
+    if (this.#stopped === null) return;
+    throw new UsageError("This test relay was stopped.", "Stop it last, or make another with testRelay().", "stopped");
+  }
+
   async #ready(): Promise<void> {
+    this.#checkRunning();
     await this.#pass(Promise.all(this.#fakes.map((fake) => fake.ready())), reconnect_most_ms);
   }
 

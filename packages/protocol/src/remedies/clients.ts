@@ -105,6 +105,21 @@ export const clientReasons: readonly Reason[] = [
   },
   {
     codes: [401],
+    reason: "proof_missing",
+    cause: "The relay calls it signed and does not show the signature.",
+    remedy: "Do not act on it; tell the relay's operator.",
+    mended_by: "operator",
+  },
+  {
+    codes: [401],
+    reason: "no_longer_signed",
+    cause: "It bears no signature, and its author has signed until now.",
+    remedy:
+      "Let its author connect with its key again, or sign the redrive; to take it without, restart this client. Else somebody pretends to be its author.",
+    mended_by: "asker",
+  },
+  {
+    codes: [401],
     reason: "payload_malformed",
     cause: "The payload is not of the media type that its sender signed.",
     remedy: "Let the sender send what it says; do not act on it.",
@@ -177,6 +192,13 @@ export const clientReasons: readonly Reason[] = [
   },
   {
     codes: [500],
+    reason: "stdout_not_text",
+    cause: "The program under `handfast serve --text` wrote bytes to stdout that are not UTF-8 text.",
+    remedy: "Let it write text, or JSON with the bytes in base64.",
+    mended_by: "agent",
+  },
+  {
+    codes: [500],
     reason: "stdout_not_json",
     cause: "The program under `handfast serve` wrote something to stdout that is not JSON.",
     remedy: "Let it write one JSON value and nothing else, or serve it with --text.",
@@ -213,6 +235,13 @@ export const clientReasons: readonly Reason[] = [
     mended_by: "nobody",
   },
   {
+    codes: [],
+    reason: "failure_shortened",
+    cause: "The relay did not take a failure as the handler told it, so it was told with its reason and message only.",
+    remedy: "Throw a Fail whose detail is small, plain JSON.",
+    mended_by: "agent",
+  },
+  {
     codes: [500],
     reason: "output_refused",
     cause: "The relay refused the output for another reason than its schema, such as its size.",
@@ -225,6 +254,20 @@ export const clientReasons: readonly Reason[] = [
     cause: "The outcome came after the lease was over; it is kept as a late one and changes nothing.",
     remedy: "Give the capability a longer timeout, or the handoff a longer lease or deadline.",
     mended_by: "agent",
+  },
+  {
+    codes: [],
+    reason: "relay_away",
+    cause: "The connection to the relay is lost.",
+    remedy: "Nothing to do: the client tries again by itself. See whether the relay runs if it goes on.",
+    mended_by: "operator",
+  },
+  {
+    codes: [],
+    reason: "not_a_frame",
+    cause: "What answered over the WebSocket does not speak the protocol.",
+    remedy: "See what stands between client and relay, and that both have versions that fit.",
+    mended_by: "operator",
   },
   {
     codes: [],

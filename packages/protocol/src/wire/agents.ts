@@ -37,7 +37,13 @@ export const agent_view = Type.Object({
   capabilities: fields.capabilities,
   manifest: nullable(manifest_reply),
   last_seen_at: nullable(time),
-  workers: Type.Array(Type.Object({ worker: Type.String(), last_seen_at: time })),
+  workers: Type.Array(
+    Type.Object({
+      worker: Type.String(),
+      last_seen_at: time,
+      asking: Type.Boolean({ description: "It has an open claim at this moment: work would reach it at once." }),
+    }),
+  ),
   keys: Type.Array(
     Type.Object({
       thumbprint: Type.String(),

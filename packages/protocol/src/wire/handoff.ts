@@ -47,6 +47,11 @@ const lease_view = Type.Object({
   delivered_at: time,
   acknowledged_at: nullable(time),
   beat_at: time,
+  lease_until: Type.Integer({
+    description:
+      "When it is lost without another heartbeat, at the earliest: after a restart of the relay it gets more.",
+  }),
+  attempt_until: nullable(Type.Integer({ description: "When the attempt clock runs out; null: it stands still." })),
 });
 
 export const failure_view = Type.Object({
@@ -123,6 +128,8 @@ export const handoff_view = Type.Object({
   accepted_at: time,
   deadline_at: time,
   ready_at: nullable(time),
+  blocked: Type.Boolean({ description: "Queued behind an earlier handoff of its ordering key." }),
+  queue_until: nullable(Type.Integer({ description: "When the queue clock runs out, while it is queued." })),
   ended_at: nullable(time),
   taken_at: nullable(time),
   version: count,

@@ -36,6 +36,8 @@ function findOperation(method: string, pathname: string) {
 
 class FetchCall implements Carrier {
   readonly signal: AbortSignal;
+  /** What is answered is the caller's at once. */
+  readonly outlet = { bytes: 0 };
   readonly response: Promise<Response>;
   readonly #calls: Calls;
   readonly #request: Request;

@@ -7,7 +7,7 @@ import { attestedAct, signedAct } from "./acts.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
 import { json, operation } from "./operation.ts";
 import { actorOf, seen } from "./parties.ts";
-import { idParams, outcomeBodies } from "./read.ts";
+import { idParams, outcomeBodies, viewBytes } from "./read.ts";
 import { showHandoff } from "./view.ts";
 
 export const cancel = operation(
@@ -24,7 +24,7 @@ export const cancel = operation(
     replies: { 200: handoff_view },
     problems: [403, 404],
   },
-  async ({ relay, caller, params, body }) => {
+  async ({ relay, caller, params, body, room }) => {
     const before = await seen(relay, caller, params.id);
     const { digest } = before.accepted;
     const act =
@@ -45,6 +45,7 @@ export const cancel = operation(
       artifacts: [],
     } as const;
     const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command, enclosure));
+    await room(viewBytes(handoff));
     return json(showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
   },
 );
@@ -62,10 +63,11 @@ export const take = operation(
     replies: { 200: handoff_view },
     problems: [403, 404, 409],
   },
-  async ({ relay, caller, params }) => {
+  async ({ relay, caller, params, room }) => {
     await seen(relay, caller, params.id);
     const command = { type: "take", actor: actorOf(caller) } as const;
     const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command));
+    await room(viewBytes(handoff));
     return json(showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
   },
 );

@@ -18,10 +18,12 @@ import {
 } from "@handfast/protocol/wire";
 import Type from "typebox";
 import type { AgentView } from "../directory/agent.ts";
+import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { json, operation } from "./operation.ts";
 import { agentOf } from "./parties.ts";
+import type { Relay } from "./relay.ts";
 
 const nameParams = Type.Object({ name: fields.name });
 const done = Type.Object({ done: Type.Literal(true) });
@@ -70,7 +72,7 @@ export const listAgents = operation(
     query: agent_query,
     replies: { 200: agent_page },
   },
-  async ({ relay, query }) => {
+  async ({ relay, caller, query }) => {
     const { capability, after, limit = limits.page_size_default } = query;
     const found = relay.directory
       .agents()
@@ -78,7 +80,10 @@ export const listAgents = operation(
       .filter(({ capabilities }) => capability === undefined || capabilities.some(({ name }) => name === capability))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = found.slice(0, limit);
-    return json({ agents: page.map(showAgent), after: found.length > limit ? (page.at(-1)?.name ?? null) : null });
+    return json({
+      agents: page.map((agent) => showAgent(relay, caller, agent)),
+      after: found.length > limit ? (page.at(-1)?.name ?? null) : null,
+    });
   },
 );
 
@@ -94,15 +99,18 @@ export const getAgent = operation(
     replies: { 200: agent_view },
     problems: [404],
   },
-  async ({ relay, params }) => {
+  async ({ relay, caller, params }) => {
     const agent = relay.directory.agent(params.name);
     if (agent === undefined) throw new Problem(404, "unknown_agent", `There is no agent ${params.name}.`);
-    return json(showAgent(agent));
+    return json(showAgent(relay, caller, agent));
   },
 );
 
-function showAgent(agent: AgentView) {
-  const { name, identity, description, registered_at, capabilities, manifest, last_seen_at, workers, keys } = agent;
+function showAgent({ engine }: Relay, { namespace }: Caller, agent: AgentView) {
+  const { name, identity, description, registered_at, capabilities, manifest, last_seen_at, keys } = agent;
+  const workers = agent.workers.map(({ worker, last_seen_at }) => {
+    return { worker, last_seen_at, asking: engine.isAsking(namespace, name, worker) };
+  });
   return { name, identity, description, registered_at, capabilities, manifest, last_seen_at, workers, keys };
 }
 

@@ -50,7 +50,7 @@ export const readChunks = operation(
     replies: { 200: chunk_view },
     problems: [404],
   },
-  async ({ relay, caller, params, query, wait_ms, signal, request }) => {
+  async ({ relay, caller, params, query, wait_ms, signal, request, room }) => {
     const offset = Math.max(query.offset ?? 0, Number(request.last_event_id ?? 0) || 0);
     if (request.wants_stream) {
       await seen(relay, caller, params.id);
@@ -60,6 +60,7 @@ export const readChunks = operation(
     const read = () => look(relay, caller, params.id, offset);
     const isReady = ({ view, ended }: Look) => view.text !== "" || ended;
     const { view } = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
+    await room(view.text.length);
     return json(view);
   },
 );

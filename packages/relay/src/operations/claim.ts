@@ -1,11 +1,11 @@
 /** A worker asks for work, and gets everything it needs to do it. */
 
-import { randomUUID } from "node:crypto";
 import { type Handoff, liveLease } from "@handfast/core";
-import type { HandoffDocument } from "@handfast/protocol";
+import { type HandoffDocument, makeId } from "@handfast/protocol";
 import { claim_reply, claim_request, type LeaseView } from "@handfast/protocol/wire";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { pauses } from "./bounded-page.ts";
 import { type JsonReply, jsonList, operation } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 import { asJson, asText, showPayload } from "./payloads.ts";
@@ -27,10 +27,10 @@ export const claim = operation(
     replies: { 200: claim_reply },
     problems: [403, 404],
   },
-  async ({ relay, caller, body, wait_ms, signal }): Promise<JsonReply> => {
+  async ({ relay, caller, body, wait_ms, signal, room }): Promise<JsonReply> => {
     const agent = agentOf(caller);
     const { namespace } = caller;
-    const { worker, slots = 1, request_id = randomUUID(), capabilities } = body;
+    const { worker, slots = 1, request_id = makeId(relay.engine.now(), relay.randomBytes(10)), capabilities } = body;
     checkOffered(relay, agent, capabilities);
     relay.directory.seen(agent, worker);
     const queues = relay.directory.queues(agent, capabilities ?? null);
@@ -52,6 +52,7 @@ export const claim = operation(
         handoffs.filter(isUnacknowledged).map(({ accepted, fence }) => ({ id: accepted.id, fence, agent })),
       );
     try {
+      await room(leaseBytes(leased, body.proofs === true));
       const { shown, texts } = await fill(relay, leased, body.proofs === true);
       await giveBack(leased.slice(shown));
       const given = leased.slice(0, shown);
@@ -69,11 +70,23 @@ function isUnacknowledged(handoff: Handoff): boolean {
   return liveLease(handoff)?.acknowledged_at === null;
 }
 
+/** About what they take in a reply, with what earlier attempts left for them. */
+function leaseBytes(leased: readonly Handoff[], proofs: boolean): number {
+  let bytes = 0;
+  for (const { accepted, checkpoint } of leased) {
+    bytes += limits.record_bytes + accepted.input.size * (proofs ? 2 : 1);
+    if (checkpoint !== null) bytes += limits.checkpoint_bytes;
+  }
+  return bytes;
+}
+
 /** As many leases as one reply may carry, and how many handoffs that was; the others stay queued. */
 async function fill(relay: Relay, leased: readonly Handoff[], proofs: boolean) {
   const texts: string[] = [];
   let bytes = 0;
+  const pause = pauses();
   for (const [shown, handoff] of leased.entries()) {
+    await pause();
     for (const lease of await showLease(relay, handoff, proofs)) {
       const text = JSON.stringify(lease);
       bytes += Buffer.byteLength(text);

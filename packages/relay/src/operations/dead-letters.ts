@@ -29,7 +29,6 @@ import { json, jsonList, operation } from "./operation.ts";
 import { actorOf, maySee, seen } from "./parties.ts";
 import { type Sealed, sealJson, sealText, showPayload } from "./payloads.ts";
 import { showQuestion } from "./questions.ts";
-import { randomBytes } from "./random.ts";
 import { idParams, listCursor, listPlace, outcomeBodies } from "./read.ts";
 import { type Plan, planDraft, readPlan } from "./redrive-plans.ts";
 import { refused } from "./refuse.ts";
@@ -214,10 +213,10 @@ async function attestedRedrive(relay: Relay, caller: Caller, letter: Handoff, ed
   if (input !== undefined && text !== undefined) {
     throw new Problem(400, "one_input", 'Give either "input" or "text", not both.', { fields: ["/input", "/text"] });
   }
-  const edited = input !== undefined ? sealJson(input) : text !== undefined ? sealText(text) : null;
+  const edited = input !== undefined ? sealJson(relay, input) : text !== undefined ? sealText(relay, text) : null;
   const sealed: Sealed = edited ?? { bytes: body.payload, digest: first.input };
   const target = to === undefined && capability === undefined ? {} : { to: to ?? null, capability: capability ?? null };
-  const id = makeId(relay.engine.now(), randomBytes(10));
+  const id = makeId(relay.engine.now(), relay.randomBytes(10));
   const said = {
     ...Object.fromEntries(kept.flatMap((name) => (first[name] === undefined ? [] : [[name, first[name]]]))),
     ...Object.fromEntries(Object.entries(target).map(([name, value]) => [name, value ?? undefined])),

@@ -28,9 +28,9 @@ export const handoffEvents = operation(
     replies: { 200: event_page },
     problems: [404, 410],
   },
-  async ({ relay, caller, params, query, wait_ms, signal, request }) => {
+  async ({ relay, caller, params, query, wait_ms, signal, request, room }) => {
     const open = () => handoffSource(relay, caller, params.id);
-    return follow(relay, caller, open, query, request, wait_ms, signal);
+    return follow(relay, caller, open, query, request, wait_ms, signal, room);
   },
 );
 
@@ -49,9 +49,9 @@ export const correlationEvents = operation(
     replies: { 200: event_page },
     problems: [404, 410],
   },
-  async ({ relay, caller, params, query, wait_ms, signal, request }) => {
+  async ({ relay, caller, params, query, wait_ms, signal, request, room }) => {
     const open = () => correlationSource(relay, caller, params.id);
-    return follow(relay, caller, open, query, request, wait_ms, signal);
+    return follow(relay, caller, open, query, request, wait_ms, signal, room);
   },
 );
 
@@ -63,6 +63,7 @@ async function follow(
   request: { readonly last_event_id: string | null; readonly wants_stream: boolean },
   wait_ms: number,
   signal: AbortSignal,
+  room: (bytes: number) => Promise<void>,
 ): Promise<Reply> {
   const asked = request.last_event_id ?? cursor;
   const after_pos = asked === undefined ? 0 : readPosition(asked);
@@ -73,10 +74,13 @@ async function follow(
   const source = await open();
   if (asked !== undefined && after_pos < first.floor) throw await tooOld(source, first);
   if (request.wants_stream) return { kind: "events", events: stream(relay, source, after_pos, signal) };
+  // Whoever does not wait for an event keeps none in memory while it waits for room.
+  if (wait_ms === 0) await room(limit * limits.record_bytes);
   const read = () => pageOf(relay, source, after_pos, limit);
   const isReady = (page: Page) => page.events.length > 0 || page.ended;
   const { wakeups } = relay.engine;
   const page = await readUntil(wakeups, [source.key], wait_ms, signal, read, isReady, source.gather_ms);
+  await room(page.events.length * limits.record_bytes);
   return json({ events: page.events, cursor: makeCursor("event", page.after_pos), ended: page.ended });
 }
 

@@ -146,7 +146,7 @@ export const checkpoint = operation(
   },
   async ({ relay, caller, params, body }) => {
     const { agent, fence } = await holdingOf(relay, caller, params.id, body);
-    const sealed = sealJson(body.state);
+    const sealed = sealJson(relay, body.state);
     if (sealed.bytes.length > limits.checkpoint_bytes) {
       const detail = `The checkpoint has ${sealed.bytes.length} bytes; at most ${limits.checkpoint_bytes} are kept.`;
       throw new Problem(413, "checkpoint_too_large", detail, { fields: ["/state"] });

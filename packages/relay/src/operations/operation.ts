@@ -60,6 +60,11 @@ export interface Call<Params, Query, Body> {
   /** Aborts when the caller has gone or the relay stops. */
   readonly signal: AbortSignal;
   readonly request: RequestFacts;
+  /**
+   * To be awaited before payloads are read for an answer of about so many bytes: resolves when there is room for it, at
+   * once the second time.
+   */
+  readonly room: (bytes: number) => Promise<void>;
 }
 
 /** What an operation may want to know of the request itself. */

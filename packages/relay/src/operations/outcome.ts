@@ -62,7 +62,7 @@ export const complete = operation(
           fields: ["/output", "/text"],
         });
       }
-      const sealed = text === undefined ? sealJson(output) : sealText(text);
+      const sealed = text === undefined ? sealJson(relay, output) : sealText(relay, text);
       return { said: { status: "completed", code: 200, ...rest, output: sealed.digest }, sealed };
     });
     const { document, payload } = given.act;

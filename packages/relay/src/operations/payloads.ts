@@ -3,7 +3,7 @@
 import { type PayloadDigest, payloadDigest, salt_bytes, toBase64url } from "@handfast/protocol";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { canonicalJson } from "../schemas/canonical-json.ts";
-import { randomBytes } from "./random.ts";
+import type { Relay } from "./relay.ts";
 
 const json_media_type = "application/json";
 const text_media_type = "text/plain; charset=utf-8";
@@ -13,15 +13,18 @@ export interface Sealed {
   readonly digest: PayloadDigest;
 }
 
-export function sealJson(value: unknown): Sealed {
-  return seal(Buffer.from(canonicalJson(value)), json_media_type);
+/** Salts come from the relay, which a test may give a chance of its own. */
+type Chance = Pick<Relay, "randomBytes">;
+
+export function sealJson(relay: Chance, value: unknown): Sealed {
+  return seal(relay, Buffer.from(canonicalJson(value)), json_media_type);
 }
 
-export function sealText(text: string): Sealed {
-  return seal(Buffer.from(text), text_media_type);
+export function sealText(relay: Chance, text: string): Sealed {
+  return seal(relay, Buffer.from(text), text_media_type);
 }
 
-function seal(bytes: Uint8Array, media_type: string): Sealed {
+function seal({ randomBytes }: Chance, bytes: Uint8Array, media_type: string): Sealed {
   const salt = randomBytes(salt_bytes);
   const sha256 = payloadDigest(nodeCrypto, salt, bytes);
   return { bytes, digest: { media_type, size: bytes.length, salt: toBase64url(salt), sha256 } };

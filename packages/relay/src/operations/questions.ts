@@ -55,7 +55,7 @@ export const ask = operation(
     if (schema !== undefined) relay.schemas.admit(schema, "/schema");
     const { handoff, agent, fence } = await holdingOf(relay, caller, params.id, body);
     const asked: AskedBody = { question, ...(schema === undefined ? {} : { schema }) };
-    const payload = sealJson(asked).bytes;
+    const payload = sealJson(relay, asked).bytes;
     if (payload.length > limits.question_bytes) {
       const detail = `The question has ${payload.length} bytes; at most ${limits.question_bytes} are kept.`;
       throw new Problem(413, "question_too_large", detail, { fields: ["/question"] });
@@ -93,7 +93,7 @@ export const listQuestions = operation(
     waits: true,
     replies: { 200: question_page },
   },
-  async ({ relay, caller, query, wait_ms, signal }) => {
+  async ({ relay, caller, query, wait_ms, signal, room }) => {
     const { namespace, name } = caller;
     const limit = query.limit ?? limits.page_size_default;
     const desk = caller.role === "operator" || relay.directory.offers(name).length > 0;
@@ -101,7 +101,10 @@ export const listQuestions = operation(
     const list = (most: number) => openQuestions(relay, caller, most, query.cursor);
     const isReady = ({ handoffs }: Awaited<ReturnType<typeof list>>) => handoffs.length > 0;
     const pause_ms = desk ? relay.limits.desk_pause_ms : 0;
-    const first = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(limit), isReady, pause_ms);
+    // Whoever waits, and then for room, keeps nothing in memory meanwhile.
+    if (wait_ms > 0) await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(1), isReady, pause_ms);
+    await room(limits.reply_bytes);
+    const first = await list(limit);
     const { page, texts } = await boundedPage(first, list, (handoff) => {
       if (handoff.status.state !== "waiting") throw new Error(`${handoff.accepted.id} was listed and asks nothing`);
       return showQuestion(relay, handoff, handoff.status.question);
@@ -161,12 +164,13 @@ export const getQuestion = operation(
     replies: { 200: question_view },
     problems: [404],
   },
-  async ({ relay, caller, params, wait_ms, signal }) => {
+  async ({ relay, caller, params, wait_ms, signal, room }) => {
     const keys = [wakeKey.handoff(caller.namespace, handoffOf(params.id))];
     const read = () => seenQuestion(relay, caller, params.id);
     const isReady = ({ handoff, question }: Awaited<ReturnType<typeof read>>) =>
       question.resolution !== null || hasEnded(handoff.status);
-    const { handoff } = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
+    const { handoff, question } = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
+    await room(question.resolution === null ? limits.question_bytes : limits.inline_payload_bytes);
     return json(await showQuestion(relay, handoff, params.id));
   },
 );
@@ -234,7 +238,7 @@ async function answerOf(
     if (wrong.length > 0) throw bindsAnother(wrong);
     return act;
   }
-  const sealed = sealJson(body.answer);
+  const sealed = sealJson(relay, body.answer);
   return attestedAct(relay, "answer", caller.name, { id, question, handoff: digest, answer: sealed.digest }, sealed);
 }
 

@@ -47,15 +47,27 @@ export const getHandoff = operation(
     replies: { 200: handoff_view },
     problems: [404],
   },
-  async ({ relay, caller, params, query, wait_ms, signal }) => {
+  async ({ relay, caller, params, query, wait_ms, signal, room }) => {
     const { namespace } = caller;
     const isReady = query.until === "acknowledged" ? isAcknowledged : isEnded;
     const keys = [wakeKey.handoff(namespace, params.id)];
     const read = () => seen(relay, caller, params.id);
     const handoff = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
+    await room(viewBytes(handoff, query));
     return json(showHandoff(handoff, await bodiesOf(relay, handoff, query)));
   },
 );
+
+/** About what a view of it takes, with what its agents said in the end. */
+export function viewBytes(
+  { accepted, status, late }: Handoff,
+  { input = false, proofs = false }: { readonly input?: boolean; readonly proofs?: boolean } = {},
+): number {
+  const outcomes = [...(hasEnded(status) ? [status.outcome] : []), ...late.map(({ outcome }) => outcome)];
+  const output_bytes = outcomes.reduce((bytes, { output }) => bytes + (output?.size ?? 0), 0);
+  const shown_bytes = output_bytes + (input ? accepted.input.size : 0);
+  return limits.record_bytes + shown_bytes + (proofs ? output_bytes + accepted.input.size : 0);
+}
 
 function isEnded({ status }: Handoff): boolean {
   return hasEnded(status);
@@ -177,7 +189,7 @@ export const listOutcomes = operation(
     replies: { 200: handoff_page },
     problems: [403],
   },
-  async ({ relay, caller, query, wait_ms, signal }) => {
+  async ({ relay, caller, query, wait_ms, signal, room }) => {
     const from = agentOf(caller);
     const { namespace } = caller;
     const most = Math.min(query.limit ?? limits.page_size_default, limits.page_size_default);
@@ -186,7 +198,10 @@ export const listOutcomes = operation(
       relay.store.list({ namespace, from, untaken: true, order: "oldest", limit, ...place });
     const keys = [wakeKey.sender(namespace, from)];
     const isReady = ({ handoffs }: { readonly handoffs: readonly Handoff[] }) => handoffs.length > 0;
-    const first = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(most), isReady);
+    // Whoever waits, and then for room, keeps nothing in memory meanwhile.
+    if (wait_ms > 0) await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(1), isReady);
+    await room(limits.reply_bytes);
+    const first = await list(most);
     const { page, texts } = await boundedPage(first, list, async (handoff) =>
       showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }),
     );

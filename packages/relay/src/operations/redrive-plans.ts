@@ -3,9 +3,9 @@
  * oldest making room: an index per caller names them, so that nobody else's plans are looked at.
  */
 
-import { randomUUID } from "node:crypto";
 import type { Time } from "@handfast/core";
 import type { RecordWrite } from "@handfast/engine";
+import { makeId } from "@handfast/protocol";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -32,12 +32,12 @@ export interface Plan {
   readonly ids: readonly string[];
 }
 
-type Keeper = Pick<Relay, "engine" | "store">;
+type Keeper = Pick<Relay, "engine" | "store" | "randomBytes">;
 
 export async function planDraft(relay: Keeper, caller: Caller, ids: readonly string[]) {
   const { namespace } = caller;
   const by = ownerOf(caller);
-  const plan = randomUUID();
+  const plan = makeId(relay.engine.now(), relay.randomBytes(10));
   const expires_at = relay.engine.now() + limits.redrive_plan_life_ms;
   const value: StoredPlan = { by, ids, expires_at };
   for (let tries = 0; tries < tries_max; tries++) {

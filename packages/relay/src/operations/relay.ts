@@ -24,6 +24,8 @@ export interface Relay {
   readonly key: RelayKey;
   readonly artifacts: Artifacts;
   readonly metrics: Metrics;
+  /** For salts and ids. */
+  readonly randomBytes: (count: number) => Uint8Array;
   readonly limits: RelayLimits;
   /** Why it is not ready; empty: it is. */
   readonly unready: () => readonly string[];

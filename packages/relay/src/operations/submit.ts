@@ -22,8 +22,7 @@ import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { json, operation, type RequestFacts } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 import { sealJson, sealText } from "./payloads.ts";
-import { randomBytes } from "./random.ts";
-import { outcomeBodies } from "./read.ts";
+import { outcomeBodies, viewBytes } from "./read.ts";
 import { refused } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
 import { submissionOf } from "./submission.ts";
@@ -44,7 +43,7 @@ export const submit = operation(
     replies: { 202: receipt, 200: receipt },
     problems: [402, 403, 404, 406, 409, 412, 413, 422, 428, 507, 508],
   },
-  async ({ relay, caller, body, wait_ms, signal, request }) => {
+  async ({ relay, caller, body, wait_ms, signal, request, room }) => {
     const submission = await prepare(relay, caller, body, request);
     const answer = await relay.engine.submit([submission]);
     if (!answer.ok) throw firstRefusal(answer.refusals);
@@ -57,6 +56,7 @@ export const submit = operation(
     const keys = [wakeKey.handoff(namespace, submitted.id)];
     const handoff = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
     if (handoff === null || !hasEnded(handoff.status)) return json(showReceipt({ ...submitted, handoff }), 202);
+    await room(viewBytes(handoff));
     const outcomes = await outcomeBodies(relay, handoff);
     return json({ ...showReceipt({ ...submitted, handoff }), handoff: showHandoff(handoff, { outcomes }) }, 200);
   },
@@ -166,7 +166,7 @@ function attestedSubmit(
   { idempotency_key: key, traceparent }: Headers,
 ): Act<"handoff"> {
   const from = agentOf(caller);
-  const { input, text, id = makeId(relay.engine.now(), randomBytes(10)), ...said } = body;
+  const { input, text, id = makeId(relay.engine.now(), relay.randomBytes(10)), ...said } = body;
   if (said.to === undefined && said.capability === undefined) {
     throw new Problem(400, "no_target", 'Name an agent ("to") or a capability ("capability").', {
       fields: ["/to", "/capability"],
@@ -179,7 +179,7 @@ function attestedSubmit(
   }
   if (key !== null && said.idempotency_key !== undefined && key !== said.idempotency_key) throw keysDiffer();
   const idempotency_key = said.idempotency_key ?? key;
-  const sealed = text === undefined ? sealJson(input) : sealText(text);
+  const sealed = text === undefined ? sealJson(relay, input) : sealText(relay, text);
   const document = {
     id,
     // The body knows better than whoever carried the request.

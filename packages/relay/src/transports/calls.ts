@@ -15,6 +15,8 @@ import { type Fit, fitter } from "../schemas/fit.ts";
 import { InFlight, type Place, type WhyEnded } from "./in-flight.ts";
 import { asProblem, mistake } from "./problem-document.ts";
 import { RateLimit } from "./rate-limit.ts";
+import { ReplyRoom } from "./reply-room.ts";
+import type { Outlet, Release } from "./room-account.ts";
 
 export type AnyCall = Call<unknown, unknown, unknown>;
 
@@ -30,6 +32,8 @@ export interface Said {
 export interface Carrier {
   /** Aborts when its caller has gone or `end` was called. */
   readonly signal: AbortSignal;
+  /** Where its answer goes. Whoever made it says when it takes nothing any more (`ReplyRoom.leave`). */
+  readonly outlet: Outlet;
   /** Wait no longer: answer with what there is. */
   end(why: WhyEnded): void;
   /** Who calls; null: nobody in particular, where anyone may. */
@@ -58,6 +62,21 @@ export interface CallsOptions {
   readonly surroundings: Surroundings;
 }
 
+/**
+ * Their answers are as large as what there is, and they wait for nothing else: room for a whole page is asked for before
+ * they read anything. What other answers carry is known when they are made, and those ask for as much themselves.
+ */
+const pages: ReadonlySet<string> = new Set([
+  "list",
+  "correlation",
+  "dead_letters",
+  "dead_letter",
+  "agents",
+  "agent",
+  "tokens",
+  "openapi",
+]);
+
 const nothing = { type: "object", additionalProperties: false, properties: {} } as never;
 const noParams = fitter(nothing, "path");
 const noQuery = fitter(nothing, "query");
@@ -77,6 +96,7 @@ const served: ReadonlyMap<string, Served> = new Map(
 
 export class Calls {
   readonly in_flight: InFlight;
+  readonly room: ReplyRoom;
   readonly #relay: Relay;
   readonly #log: Logger;
   readonly #nobody: Caller;
@@ -89,6 +109,7 @@ export class Calls {
     this.#log = log;
     this.#nobody = { namespace: relay.configuration.namespace, name: "", role: "agent", key: null };
     this.in_flight = new InFlight(limits, surroundings);
+    this.room = new ReplyRoom(limits, surroundings);
     const { requests_per_second: per_second, request_burst: burst } = relay.configuration.limits;
     this.#known = new RateLimit({ per_second, burst }, limits.rate_callers);
     this.#strangers = new RateLimit(
@@ -108,12 +129,18 @@ export class Calls {
   async take(name: string, carrier: Carrier): Promise<void> {
     const began = performance.now();
     let place: Place | null = null;
+    let release: Release | null = null;
     let code = 500;
     try {
       const asked = served.get(name);
       if (asked === undefined) throw unknownOperation(name);
       place = this.in_flight.open(name, (why) => carrier.end(why));
-      const call = await this.#call(asked, carrier, place);
+      const parts = await this.#parts(asked, carrier, place);
+      const room = async (bytes: number) => {
+        release ??= await this.room.enter(parts.caller.name, carrier.outlet, bytes);
+      };
+      const call = { ...parts, room };
+      if (pages.has(name)) await room(this.#relay.limits.reply_bytes);
       const answer = await asked.operation.run(call);
       code = "status" in answer ? answer.status : 200;
       await carrier.deliver(answer, call);
@@ -122,6 +149,7 @@ export class Calls {
       code = problem.code;
       carrier.refuse(problem);
     } finally {
+      leaveRoom(release);
       place?.close();
       const took_ms = performance.now() - began;
       this.#relay.metrics.called(served.has(name) ? name : "unknown", code, took_ms);
@@ -129,9 +157,12 @@ export class Calls {
     }
   }
 
-  async #call({ operation, fitParams, fitQuery, fitPlain, fitSigned }: Served, carrier: Carrier, place: Place) {
+  async #parts({ operation, fitParams, fitQuery, fitPlain, fitSigned }: Served, carrier: Carrier, place: Place) {
     const visitor = await carrier.identify(operation);
-    if (visitor !== null) place.belongsTo(visitor.name);
+    if (visitor !== null) {
+      place.belongsTo(visitor.name);
+      this.#relay.directory.seen(visitor.name, null);
+    }
     const { params, query, wait_ms, facts } = carrier.said(operation);
     fitParams(params);
     fitQuery(query);
@@ -187,6 +218,10 @@ export class Calls {
     this.#log.error({ err: error, operation }, "the relay made a mistake");
     return mistake;
   }
+}
+
+function leaveRoom(release: Release | null): void {
+  release?.();
 }
 
 function throttle(rate: RateLimit, caller: string): void {

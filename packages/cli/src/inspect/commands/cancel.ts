@@ -1,5 +1,6 @@
 /** `handfast cancel`: calls a handoff off. */
 
+import type { HandoffView } from "@handfast/protocol/wire";
 import type { Command } from "../../command.ts";
 import { asParty } from "../as-party.ts";
 import { fullId } from "../find-handoff.ts";
@@ -20,15 +21,23 @@ export const cancelCommand: Command = {
       options,
     } = context;
     const reason = options.text("reason");
-    const view = await asParty(context, async (client) => client.handle(await fullId(client, given)).cancel(reason));
+    const { view, isDone } = await asParty(context, async (client) => {
+      const handle = client.handle(await fullId(client, given));
+      const before = await handle.status();
+      if (before.ended_at !== null) return { view: before, isDone: false };
+      const after = await handle.cancel(reason);
+      return { view: after, isDone: after.state === "canceled" };
+    });
     if (terminal.json) terminal.document(view);
-    else if (view.state === "canceled") {
-      const holder = view.outcome?.agent ? `; ${holderWords(view.outcome.agent, view.outcome.worker)} is told` : "";
-      terminal.print(`canceled ${view.id}${holder}`);
-    } else {
-      terminal.print(`not canceled: ${view.id} had already ended as ${view.state} ${view.code}`);
-    }
+    else
+      terminal.print(
+        isDone ? canceled(view) : `not canceled: ${view.id} had already ended as ${view.state} ${view.code}`,
+      );
     terminal.next(`handfast show ${view.id}`);
-    return view.state === "canceled" ? "ok" : "ended";
+    return isDone ? "ok" : "ended";
   },
 };
+
+function canceled({ id, outcome }: HandoffView): string {
+  return `canceled ${id}${outcome?.agent ? `; ${holderWords(outcome.agent, outcome.worker)} is told` : ""}`;
+}

@@ -86,7 +86,7 @@ const redrive: Command = {
   summary: "Gives a dead letter another life, as it is or edited; or all that fit a filter.",
   description:
     "With --all the set is fixed and shown first; on a terminal you are asked, a script says --yes.\n" +
-    "Redriving twice changes nothing: the second time names the first one's id.",
+    "Redriving twice changes nothing: the second time names the first one's id; edits are then not applied (exit code 1).",
   arguments: [{ name: "id", help: "Of the dead letter; or --all.", optional: true }],
   options: [
     { flags: "--input <value>", help: "Another input: JSON, or @file." },
@@ -129,11 +129,18 @@ const redrive: Command = {
 
 async function redriveOne(context: Context, relay: Reader, id: string): Promise<ExitName> {
   const { terminal } = context;
-  const reply = await relay.call("redrive", { params: { id }, body: await edits(context) });
+  const body = await edits(context);
+  const reply = await relay.call("redrive", { params: { id }, body });
+  const isLost = reply.repeated && Object.keys(body).length > 0;
   if (terminal.json) terminal.document(reply);
   else terminal.print(`${reply.repeated ? "was redriven before" : "redriven"} as ${reply.redriven_as}`);
+  if (isLost) {
+    const what = `${terminal.accent("red", "error:")} Your edits were NOT applied: it had been redriven before, as it then was.`;
+    const end = `If ${reply.redriven_as} ends as a dead letter too, redrive that one with the edits.`;
+    terminal.note(`${what}\n${end}`);
+  }
   terminal.next(`handfast watch ${reply.redriven_as}`);
-  return "ok";
+  return isLost ? "ended" : "ok";
 }
 
 async function edits({ options, cwd }: Context): Promise<Exclude<Operations["redrive"]["body"], { signed: unknown }>> {

@@ -51,7 +51,7 @@ async function writeLog(context: Context, tell: (share: number) => void): Promis
   };
   let lines = 0;
   for await (const { text, share } of exportLog(client, filter, { ...span, now }, signal)) {
-    terminal.raw(text);
+    await terminal.rawWithRoom(text);
     lines += text.split("\n").length - 1;
     tell(share);
   }

@@ -7,6 +7,8 @@ import type { ExitName } from "../../exit-codes.ts";
 import { fullCorrelation, fullId } from "../find-handoff.ts";
 import { lookOf } from "../look.ts";
 import { shortId } from "../names.ts";
+import { valueText } from "../payload-text.ts";
+import { orNull, type Reader } from "../relay-reads.ts";
 import type { StoryEvent } from "../story-event.ts";
 import { correlationPages, logPages } from "../watch/follow-events.ts";
 import { StatusLine } from "../watch/status-line.ts";
@@ -39,21 +41,22 @@ export const watchCommand: Command = {
     const client = await connect("operator");
     if (correlation !== undefined) {
       const id = await fullCorrelation(client, correlation);
-      return watchPages(context, correlationPages(client, id, context.signal), `handfast tree ${id}`);
+      return watchPages(context, client, correlationPages(client, id, context.signal), `handfast tree ${id}`);
     }
-    if (given === "all") return watchPages(context, logPages(client, Date.now(), context.signal), null);
+    if (given === "all") return watchPages(context, client, logPages(client, Date.now(), context.signal), null);
     return watchHandoff(context, client, await fullId(client, given));
   },
 };
 
 async function watchPages(
   context: Context,
+  client: Client,
   pages: AsyncIterable<readonly StoryEvent[]>,
   next: string | null,
 ): Promise<ExitName> {
-  const show = new Watching(context, true);
+  const show = new Watching(context, client, true);
   try {
-    for await (const page of pages) for (const event of page) show.event(event);
+    for await (const page of pages) for (const event of page) await show.event(event);
   } finally {
     show.stop();
   }
@@ -62,10 +65,10 @@ async function watchPages(
 }
 
 async function watchHandoff(context: Context, client: Client, id: string): Promise<ExitName> {
-  const show = new Watching(context, false);
+  const show = new Watching(context, client, false);
   try {
     for await (const event of client.handle(id).events({ signal: context.signal })) {
-      if ("seq" in event) show.event(event);
+      if ("seq" in event) await show.event(event);
       else show.progress(event);
     }
   } finally {
@@ -77,25 +80,37 @@ async function watchHandoff(context: Context, client: Client, id: string): Promi
 }
 
 const tick_ms = 250;
+const question_chars = 120;
 
 /** Prints events, and keeps the line below them up to date where a person looks. */
 class Watching {
   readonly #context: Context;
+  readonly #relay: Reader;
   readonly #many: boolean;
   readonly #status = new StatusLine();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(context: Context, many: boolean) {
+  constructor(context: Context, relay: Reader, many: boolean) {
     this.#context = context;
+    this.#relay = relay;
     this.#many = many;
     this.#timer = setInterval(() => context.terminal.live(this.#status.text(Date.now())), tick_ms);
   }
 
-  event(event: StoryEvent): void {
+  async event(event: StoryEvent): Promise<void> {
     const { terminal, options } = this.#context;
     this.#status.event(event);
-    if (terminal.json) terminal.jsonLine(event);
-    else terminal.print(watchLine(event, this.#many, lookOf(terminal, options.flag("full"))));
+    if (terminal.json) return terminal.jsonLine(event);
+    const asked = await this.#questionText(event);
+    terminal.print(watchLine(event, this.#many, lookOf(terminal, options.flag("full")), asked));
+  }
+
+  /** An event does not carry it, and not everybody may see it. */
+  async #questionText({ type, question }: StoryEvent): Promise<string | undefined> {
+    if (type !== "asked" || question === undefined) return undefined;
+    const view = await orNull(this.#relay.call("question", { params: { id: question } }));
+    const text = view?.question;
+    return text === undefined ? undefined : valueText(text, { full: false, width: question_chars });
   }
 
   progress(progress: { readonly fraction: number | null; readonly note: string | null }): void {

@@ -1,6 +1,6 @@
 /** `handfast why`: one sentence on why a handoff is where it is, and what would move it. */
 
-import { idTime } from "@handfast/protocol";
+import { idTime } from "@handfast/protocol/client";
 import type { Operations } from "@handfast/protocol/wire";
 import type { Command } from "../../command.ts";
 import { callerName } from "../caller-name.ts";

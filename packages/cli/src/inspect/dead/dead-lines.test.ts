@@ -6,8 +6,8 @@ const view = endedView("expired", 408, { reason: "deadline_passed", message: "th
 
 test("the list has a head and a line for each", () => {
   expect(deadListLines([view], plainLook)).toEqual([
-    "id                                    target  from   ended        status  reason",
-    `${sampleId}  upper   alice  expired 408  open    1 min ago: the deadline passed`,
+    "id                                    target  from   ended        status  age        reason",
+    `${sampleId}  upper   alice  expired 408  open    1 min ago  the deadline passed`,
   ]);
 });
 

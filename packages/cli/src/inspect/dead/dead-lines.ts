@@ -2,7 +2,7 @@
 
 import type { DeadLetterView, HandoffView } from "@handfast/protocol/wire";
 import { ago, exactly } from "../../moments.ts";
-import { table } from "../../table.ts";
+import { table, titled } from "../../table.ts";
 import { type Look, paintState } from "../look.ts";
 import { counted, targetName, targetWords } from "../names.ts";
 import { payloadText, shorten } from "../payload-text.ts";
@@ -11,16 +11,16 @@ import { timelineLines } from "../show/show-lines.ts";
 
 export function deadListLines(letters: readonly HandoffView[], look: Look): readonly string[] {
   if (letters.length === 0) return [];
-  const head = ["id", "target", "from", "ended", "status", "reason"].map((title) => look.style("dim", title));
   const rows = letters.map((letter) => [
     letter.id,
     targetName(letter),
     letter.from,
     `${paintState(letter.state, look)} ${letter.code}`,
     letter.dead_letter?.status ?? "",
-    `${whenEnded(letter, look)}: ${shorten(letter.outcome?.error?.message ?? letter.name, look.full ? 2_000 : 80)}`,
+    whenEnded(letter, look),
+    shorten(letter.outcome?.error?.message ?? letter.name, look.full ? 2_000 : 160),
   ]);
-  return table([head, ...rows]);
+  return titled(["id", "target", "from", "ended", "status", "age", "reason"], rows, look);
 }
 
 function whenEnded({ ended_at }: HandoffView, { now, full }: Look): string {

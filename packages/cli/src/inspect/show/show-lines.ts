@@ -138,9 +138,9 @@ function attemptLines(events: readonly StoryEvent[], look: Look): readonly strin
 }
 
 function clockLines({ view, facts }: Story, look: Look): readonly string[] {
-  const { events, head, now } = facts;
+  const { events, now } = facts;
   const timeout_ms = timeoutOf(view, facts);
-  const clocks = fiveClocks(view, { events, timeout_ms, blocked: head !== null, now });
+  const clocks = fiveClocks(view, { events, timeout_ms, now });
   const rows = clocks.map(({ name, limit_ms, used_ms, state }) => {
     const bar = meter(used_ms, limit_ms);
     const left = state === "running" ? `, ${span(limit_ms - used_ms)} left` : "";

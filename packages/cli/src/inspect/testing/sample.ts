@@ -56,6 +56,8 @@ export function sampleView(change: Partial<HandoffView> = {}): HandoffView {
     accepted_at: noon - 5_000,
     deadline_at: noon - 5_000 + 900_000,
     ready_at: noon - 5_000,
+    blocked: false,
+    queue_until: noon - 5_000 + 900_000,
     ended_at: null,
     taken_at: null,
     version: 1,
@@ -84,8 +86,19 @@ export function heldView(change: Partial<HandoffView> = {}): HandoffView {
     delivered_at: noon - 4_000,
     acknowledged_at: noon - 3_000,
     beat_at: noon - 2_000,
+    lease_until: noon + 28_000,
+    attempt_until: noon + 297_000,
   };
-  return sampleView({ state: "working", code: 211, ready_at: null, fence: 1, attempts: 1, lease, ...change });
+  return sampleView({
+    state: "working",
+    code: 211,
+    ready_at: null,
+    queue_until: null,
+    fence: 1,
+    attempts: 1,
+    lease,
+    ...change,
+  });
 }
 
 /** Ended a minute before noon. */
@@ -100,6 +113,7 @@ export function endedView(
     state,
     code,
     ready_at: null,
+    queue_until: null,
     accepted_at: noon - 90_000,
     deadline_at: noon - 60_000,
     ended_at: noon - 60_000,
@@ -138,7 +152,7 @@ export function sampleAgent(change: Partial<AgentView> = {}): AgentView {
     capabilities: [{ name: "upper" }],
     manifest: null,
     last_seen_at: noon - 1_000,
-    workers: [{ worker: "w-1", last_seen_at: noon - 1_000 }],
+    workers: [{ worker: "w-1", last_seen_at: noon - 1_000, asking: true }],
     keys: [],
     ...change,
   };
@@ -179,4 +193,4 @@ export function sampleFacts(change: Partial<Facts> = {}): Facts {
 }
 
 /** As of noon, without colours. */
-export const plainLook: Look = { style: (_, text) => text, now: noon, full: false, width: 100 };
+export const plainLook: Look = { style: (_, text) => text, now: noon, full: false, width: 100, edge: null };

@@ -1,6 +1,6 @@
 /** Why a handoff ended as it did, and what can still be done about it. */
 
-import { statusCode } from "@handfast/protocol";
+import { statusCode } from "@handfast/protocol/client";
 import type { HandoffView } from "@handfast/protocol/wire";
 import { ago, span } from "../../moments.ts";
 import { counted, holderWords, targetWords } from "../names.ts";

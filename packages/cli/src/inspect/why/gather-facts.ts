@@ -25,10 +25,10 @@ async function childrenOf(relay: Reader, causation_id: string): Promise<readonly
   return (await relay.call("list", { query: { causation_id, order: "oldest", limit: 500 } })).handoffs;
 }
 
-/** Of one ordering key only the head can be delivered; else it is the first that is queued, and this one waits for it. */
+/** Of one ordering key only the head can be delivered: one that is held, else the first that is queued. */
 async function headOf(relay: Reader, view: HandoffView): Promise<HandoffView | null> {
   const { from, to, capability, ordering_key } = view;
-  if (view.state !== "queued" || ordering_key === null) return null;
+  if (!view.blocked) return null;
   const sameLane = (other: HandoffView) =>
     other.ordering_key === ordering_key && other.to === to && other.capability === capability;
   const filter = {

@@ -2,7 +2,6 @@
 
 import type { HandoffView } from "@handfast/protocol/wire";
 import { ago, moment, span } from "../../moments.ts";
-import { fiveClocks } from "../clocks.ts";
 import { counted, holderWords } from "../names.ts";
 import { shorten, valueText } from "../payload-text.ts";
 import type { Facts, Why } from "./facts.ts";
@@ -58,10 +57,8 @@ function unfitWords({ fence }: Lease, { events }: Facts): string {
 }
 
 function clockWords(view: HandoffView, lease: Lease, facts: Facts): string {
-  const { now, events } = facts;
-  const clocks = fiveClocks(view, { events, blocked: false, timeout_ms: timeoutOf(view, facts), now });
-  const attempt_until = clocks.find(({ name }) => name === "attempt")?.until ?? null;
-  const beat_until = lease.beat_at + view.limits.lease_ms;
+  const { now } = facts;
+  const { attempt_until, lease_until: beat_until } = lease;
   const last = view.limits.retry === "until_ack" || view.attempts >= view.limits.max_attempts;
   const lost = last ? "it fails with 521" : "another attempt begins";
   const attempt =
@@ -71,9 +68,11 @@ function clockWords(view: HandoffView, lease: Lease, facts: Facts): string {
   return `; without a beat by ${moment(beat_until, now)} ${lost}${attempt}, and the deadline is ${moment(view.deadline_at, now)}`;
 }
 
-/** What the manifest of its holder allows for one attempt. */
-export function timeoutOf({ lease, capability }: HandoffView, { agents }: Pick<Facts, "agents">): number | null {
-  const offered = agents.find(({ name }) => name === lease?.agent)?.capabilities ?? [];
+/** What the manifest of whoever holds it, or held it last, allows for one attempt. */
+export function timeoutOf(view: HandoffView, { agents }: Pick<Facts, "agents">): number | null {
+  const { lease, outcome, capability } = view;
+  const holder = lease?.agent ?? outcome?.agent;
+  const offered = agents.find(({ name }) => name === holder)?.capabilities ?? [];
   const seconds = offered.find(({ name }) => name === capability)?.timeout_seconds;
   return seconds === undefined ? null : seconds * 1_000;
 }

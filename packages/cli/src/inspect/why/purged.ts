@@ -24,6 +24,6 @@ export function whyGone(id: string, events: readonly StoryEvent[], now: number):
   }
   return {
     sentence: `There is no handoff ${id} at this relay, or you have no part in it: check the id, the relay and as whom you ask.`,
-    next: ["handfast watch all", "handfast doctor"],
+    next: ["handfast list", "handfast doctor"],
   };
 }

@@ -2,28 +2,29 @@
 
 import type { AgentView, HandoffView } from "@handfast/protocol/wire";
 import { ago, moment, span } from "../../moments.ts";
+import { type Presence, presenceOf } from "../../operate/presence.ts";
 import { counted, holderWords, listed, targetWords } from "../names.ts";
 import { shorten } from "../payload-text.ts";
 import type { StoryEvent } from "../story-event.ts";
 import type { Facts, Why } from "./facts.ts";
 
-/** A waiting claim is asked anew every minute at least: whoever was silent for longer is away. */
-const away_after_ms = 90_000;
 /** So long another worker is preferred after a loss, and the one that asked after an answer (spec/handoffs.md). */
 const preference_ms = 10_000;
 const message_chars = 120;
 
 export function whyQueued(view: HandoffView, facts: Facts): Why {
   const { now, head } = facts;
-  if (head !== null) return behind(view, head, facts);
+  if (view.blocked) return head === null ? behindUnseen(view, facts) : behind(view, head, facts);
   if (view.ready_at !== null && view.ready_at > now) return backingOff(view, view.ready_at, facts);
   if (facts.agents.length === 0) return nobodyOffers(view, facts);
   const excluded = exclusions(facts.events);
   const able = facts.agents.filter(({ name }) => !excluded.has(name));
   if (able.length === 0) return everybodyExcluded(view, excluded, facts);
-  const present = able.filter((agent) => presentWorkers(agent, now).length > 0);
-  if (present.length === 0) return nobodyPresent(view, able, facts);
-  return avoidsTheOnlyOne(view, present, facts) ?? allBusy(view, present, facts);
+  const there = (presence: Presence) => able.filter((agent) => workersOf(agent, presence, now).length > 0);
+  const asking = there("asking");
+  if (asking.length > 0) return avoidsTheOnlyOne(view, asking, facts) ?? aboutToGo(view, asking, facts);
+  const recent = there("recent");
+  return recent.length > 0 ? nobodyAsks(view, recent, facts) : nobodyPresent(view, able, facts);
 }
 
 function behind(view: HandoffView, head: HandoffView, { now }: Facts): Why {
@@ -33,6 +34,14 @@ function behind(view: HandoffView, head: HandoffView, { now }: Facts): Why {
   return {
     sentence: `Queued behind handoff ${head.id} (${held}), the head of its ordering key ${shorten(key, 60)}: it moves when that one ends, by ${moment(head.deadline_at, now)} at the latest.`,
     next: [`handfast why ${head.id}`],
+  };
+}
+
+function behindUnseen(view: HandoffView, facts: Facts): Why {
+  const key = JSON.stringify(view.ordering_key);
+  return {
+    sentence: `Queued behind an earlier handoff of its ordering key ${shorten(key, 60)} that you have no part in: it moves when that one ends, and its own deadline is ${moment(view.deadline_at, facts.now)}.`,
+    next: [`handfast watch ${view.id}`],
   };
 }
 
@@ -71,25 +80,25 @@ function everybodyExcluded(view: HandoffView, excluded: ReadonlyMap<string, stri
 
 function nobodyPresent(view: HandoffView, able: readonly AgentView[], facts: Facts): Why {
   const seen = able.flatMap(({ last_seen_at }) => (last_seen_at === null ? [] : [last_seen_at]));
-  const since =
+  const heard =
     seen.length === 0
       ? "none was heard of since the relay started"
       : `last heard of ${ago(Math.max(...seen), facts.now)}`;
   const names = listed(able.map(({ name }) => name));
   return {
-    sentence: `Queued because no worker of ${names} is asking for work (${since}): it goes to the first that does, and ${expiry(view, facts)}.`,
+    sentence: `Queued because nobody is asking for it: no worker of ${names} is there (${heard}); it goes to the first that does, and ${expiry(view, facts)}.`,
     next: [serveLine(view), "handfast agents"],
   };
 }
 
 /** After a loss the relay rather waits for another worker, if another is connected; the preference ends by itself. */
-function avoidsTheOnlyOne(view: HandoffView, present: readonly AgentView[], facts: Facts): Why | null {
+function avoidsTheOnlyOne(view: HandoffView, asking: readonly AgentView[], facts: Facts): Why | null {
   const last = facts.events.findLast(({ type }) => type === "requeued");
   if (last === undefined || facts.now - last.at >= preference_ms) return null;
   const until = moment(last.at + preference_ms, facts.now);
   if (last.why === "answered") {
     const asker = facts.events.findLast(({ type }) => type === "asked")?.agent;
-    if (!asker || !present.some(({ name }) => name === asker)) return null;
+    if (!asker || !asking.some(({ name }) => name === asker)) return null;
     return {
       sentence: `Queued again with its answer, and kept for agent ${asker}, which asked, until ${until}: it is offered there as soon as a slot is free, then to anybody.`,
       next: [`handfast watch ${view.id}`],
@@ -103,27 +112,42 @@ function avoidsTheOnlyOne(view: HandoffView, present: readonly AgentView[], fact
   };
 }
 
-/** The relay does not tell how many slots a worker has free, only what is held; so this is as certain as it can be. */
-function allBusy(view: HandoffView, present: readonly AgentView[], facts: Facts): Why {
-  const names = new Set(present.map(({ name }) => name));
-  const workers = present.flatMap((agent) => presentWorkers(agent, facts.now));
-  const held = facts.held.filter(({ lease }) => lease !== null && names.has(lease.agent));
-  const busy =
-    held.length === 0
-      ? "has no free slot or was not asked for more yet"
-      : `has no free slot: ${held.length === 1 ? "1 open handoff is" : `${held.length} open handoffs are`} held there`;
-  const who =
-    workers.length === 1
-      ? `worker ${workers[0]} of ${listed([...names])}`
-      : `each of the ${counted(workers.length, "worker")} of ${listed([...names])}`;
+/** Workers ask, and it is not theirs yet: what is accepted is offered at once, so this is a moment in between. */
+function aboutToGo(view: HandoffView, asking: readonly AgentView[], facts: Facts): Why {
+  const names = listed(asking.map(({ name }) => name));
+  const count = asking.reduce((sum, agent) => sum + workersOf(agent, "asking", facts.now).length, 0);
   return {
-    sentence: `Queued since ${span(facts.now - (view.ready_at ?? view.accepted_at))} because ${who} is there but ${busy}: it goes to the first free slot, and ${expiry(view, facts)}.`,
+    sentence: `Queued since ${since(view, facts)}, and ${counted(count, "worker")} of ${names} ${count === 1 ? "is" : "are"} asking for work: it goes to the first free slot, and ${expiry(view, facts)}.`,
     next: [`handfast watch ${view.id}`, "handfast agents"],
   };
 }
 
-function presentWorkers({ workers }: AgentView, now: number): readonly string[] {
-  return workers.filter(({ last_seen_at }) => now - last_seen_at < away_after_ms).map(({ worker }) => worker);
+/** Whoever has no open claim is busy or has just left; what it holds tells, as far as the caller may see that. */
+function nobodyAsks(view: HandoffView, recent: readonly AgentView[], facts: Facts): Why {
+  const names = new Set(recent.map(({ name }) => name));
+  const workers = recent.flatMap((agent) => workersOf(agent, "recent", facts.now));
+  const held = facts.held.filter(({ lease }) => lease !== null && names.has(lease.agent));
+  const who =
+    workers.length === 1
+      ? `worker ${workers[0]} of ${listed([...names])}`
+      : `each of the ${counted(workers.length, "worker")} of ${listed([...names])}`;
+  const heard = Math.max(...recent.flatMap(({ last_seen_at }) => last_seen_at ?? []));
+  const why =
+    held.length === 0
+      ? `is busy or just left (last heard of ${ago(heard, facts.now)})`
+      : `is busy: ${held.length === 1 ? "1 open handoff is" : `${held.length} open handoffs are`} held there`;
+  return {
+    sentence: `Queued since ${since(view, facts)} because nobody is asking for it: ${who} ${why}; it goes to the first free slot, and ${expiry(view, facts)}.`,
+    next: held.length === 0 ? [serveLine(view), "handfast agents"] : [`handfast watch ${view.id}`, "handfast agents"],
+  };
+}
+
+function since({ ready_at, accepted_at }: HandoffView, { now }: Facts): string {
+  return span(now - (ready_at ?? accepted_at));
+}
+
+function workersOf({ workers }: AgentView, presence: Presence, now: number): readonly string[] {
+  return workers.filter((worker) => presenceOf(worker, now) === presence).map(({ worker }) => worker);
 }
 
 /** Who may not have it any more, and why. Exclusions made when it was accepted are not told by the relay. */
@@ -139,8 +163,8 @@ function exclusions(events: readonly StoryEvent[]): ReadonlyMap<string, string> 
 }
 
 /** "expires at 12:00:05Z (in 4 min) if none comes": by the queue clock or by the deadline, whichever is first. */
-function expiry({ ready_at, accepted_at, deadline_at, limits }: HandoffView, { now }: Facts): string {
-  const queue_until = (ready_at ?? accepted_at) + limits.queue_ms;
+function expiry({ queue_until: told, deadline_at }: HandoffView, { now }: Facts): string {
+  const queue_until = told ?? deadline_at;
   const code = queue_until < deadline_at ? 503 : 408;
   return `expires with ${code} at ${moment(Math.min(queue_until, deadline_at), now)} otherwise`;
 }

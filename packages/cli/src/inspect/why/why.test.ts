@@ -38,14 +38,14 @@ test("queued for an agent that does not offer the capability", () => {
 });
 
 test("queued with a queue clock that is over before the deadline", () => {
-  const view = sampleView({ limits: { ...sampleView().limits, queue_ms: 60_000 } });
+  const view = sampleView({ queue_until: noon + 55_000 });
   const { sentence } = why(view, sampleFacts({ agents: [] }));
   expect(sentence).toContain("expires with 503 at 12:00:55Z (in 55 s) otherwise.");
 });
 
 test("queued behind the head of its ordering key", () => {
   const head = heldView({ id: otherId, ordering_key: "k" });
-  expect(why(sampleView({ ordering_key: "k" }), sampleFacts({ head }))).toEqual({
+  expect(why(sampleView({ ordering_key: "k", blocked: true }), sampleFacts({ head }))).toEqual({
     sentence: `Queued behind handoff ${otherId} (working at worker w-1 of agent upper-1), the head of its ordering key "k": it moves when that one ends, by 12:14:55Z (in 14 min 55 s) at the latest.`,
     next: [`handfast why ${otherId}`],
   });
@@ -83,10 +83,12 @@ test("queued while everybody is excluded", () => {
 test("queued while no worker is there", () => {
   const away = sampleAgent({
     last_seen_at: noon - 300_000,
-    workers: [{ worker: "w-1", last_seen_at: noon - 300_000 }],
+    workers: [{ worker: "w-1", last_seen_at: noon - 300_000, asking: false }],
   });
   const { sentence, next } = why(sampleView(), sampleFacts({ agents: [away] }));
-  expect(sentence).toContain("because no worker of upper-1 is asking for work (last heard of 5 min ago):");
+  expect(sentence).toContain(
+    "because nobody is asking for it: no worker of upper-1 is there (last heard of 5 min ago);",
+  );
   expect(next).toEqual(["handfast serve upper -- COMMAND", "handfast agents"]);
 });
 
@@ -96,22 +98,38 @@ test("queued while no worker was ever heard of", () => {
   expect(sentence).toContain("(none was heard of since the relay started)");
 });
 
+/** Heard of a moment ago, without an open claim. */
+const silent = { worker: "w-1", last_seen_at: noon - 1_000, asking: false };
+
 test("queued while the only worker is busy", () => {
   const held = [heldView({ id: otherId })];
-  const { sentence, next } = why(sampleView(), sampleFacts({ held }));
+  const agents = [sampleAgent({ workers: [silent] })];
+  const { sentence, next } = why(sampleView(), sampleFacts({ held, agents }));
   expect(sentence).toContain(
-    "Queued since 5 s because worker w-1 of upper-1 is there but has no free slot: 1 open handoff is held there:",
+    "Queued since 5 s because nobody is asking for it: worker w-1 of upper-1 is busy: 1 open handoff is held there;",
   );
   expect(next).toEqual([...watch, "handfast agents"]);
 });
 
 test("queued while workers are there and what they hold is not for the caller to see", () => {
-  const workers = [
-    { worker: "w-1", last_seen_at: noon },
-    { worker: "w-2", last_seen_at: noon },
-  ];
-  const { sentence } = why(sampleView(), sampleFacts({ agents: [sampleAgent({ workers })] }));
-  expect(sentence).toContain("because each of the 2 workers of upper-1 is there but has no free slot or");
+  const agents = [sampleAgent({ workers: [silent, { ...silent, worker: "w-2" }] })];
+  const { sentence } = why(sampleView(), sampleFacts({ agents }));
+  expect(sentence).toContain("each of the 2 workers of upper-1 is busy or just left (last heard of 1 s ago);");
+});
+
+test("queued for a moment, though a worker asks", () => {
+  expect(why(sampleView(), sampleFacts()).sentence).toContain("and 1 worker of upper-1 is asking for work:");
+});
+
+test("queued behind one that is not for the caller to see", () => {
+  const { sentence } = why(sampleView({ ordering_key: "k", blocked: true }), sampleFacts());
+  expect(sentence).toContain('Queued behind an earlier handoff of its ordering key "k" that you have no part in:');
+});
+
+test("queued while nobody is there, though another worker is preferred", () => {
+  const events = [sampleEvent("requeued", { why: "lease_lost", agent: "upper-1", worker: "w-1", at: noon - 4_000 })];
+  const { sentence } = why(sampleView(), sampleFacts({ events, agents: [sampleAgent({ workers: [silent] })] }));
+  expect(sentence).toContain("nobody is asking for it: worker w-1 of upper-1 is busy or just left");
 });
 
 test("queued again after a delivery that was not acknowledged", () => {
@@ -169,13 +187,6 @@ test("working, with progress and every clock that could end it", () => {
       'Worker w-1 of agent upper-1 works on attempt 1 of 3 (40 % "reading"), last beat 2 s ago: it moves with its outcome; without a beat by 12:00:28Z (in 28 s) another attempt begins, the attempt ends at 12:04:57Z (in 4 min 57 s), and the deadline is 12:14:55Z (in 14 min 55 s).',
     next: watch,
   });
-});
-
-test("working under the time limit of the manifest", () => {
-  const agents = [sampleAgent({ capabilities: [{ name: "upper", timeout_seconds: 60 }] })];
-  const events = [sampleEvent("acknowledged", { at: noon - 3_000 })];
-  const { sentence } = why(heldView(), sampleFacts({ agents, events }));
-  expect(sentence).toContain("the attempt ends at 12:00:57Z (in 57 s)");
 });
 
 test("working on the last attempt", () => {

@@ -13,6 +13,7 @@ import type { AnyCall, Calls, Carrier, Said } from "../calls.ts";
 import { checkHostAndOrigin } from "../guard.ts";
 import { asProblem } from "../problem-document.ts";
 import { idempotencyKeyOf, traceparentOf } from "../request-facts.ts";
+import type { Outlet } from "../room-account.ts";
 import { sendEvents } from "./event-stream.ts";
 import { checkSingleHeaders } from "./headers.ts";
 import { waitOf } from "./prefer.ts";
@@ -29,6 +30,7 @@ export interface HttpCallOptions {
 
 export class HttpCall implements Carrier {
   readonly signal: AbortSignal;
+  readonly outlet: Outlet;
   readonly #options: HttpCallOptions;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
@@ -39,7 +41,14 @@ export class HttpCall implements Carrier {
     this.#request = request;
     this.#reply = reply;
     this.signal = this.#controller.signal;
-    reply.raw.once("close", () => {
+    const { raw } = reply;
+    this.outlet = {
+      get bytes() {
+        return raw.destroyed ? 0 : raw.writableLength;
+      },
+    };
+    raw.once("close", () => {
+      options.calls.room.leave(this.outlet);
       if (!reply.raw.writableFinished) this.end();
     });
     if (request.raw.socket.destroyed) this.end();
@@ -119,6 +128,8 @@ export class HttpCall implements Carrier {
         ...answer.headers,
       });
       this.#reply.send(text);
+      // What nobody takes is not kept for ever.
+      if (raw.writableLength > 0) raw.setTimeout(this.#options.limits.reply_drain_ms, () => raw.destroy());
     } catch (error) {
       // The caller gets a problem instead, which is a whole reply: nothing else would tell that this one was lost.
       await undelivered?.();

@@ -33,7 +33,7 @@ describe("what one connection may take of the relay's memory", () => {
   });
 
   it("is bounded for what it asks for: pages are made a few at a time, as fast as they are taken", async () => {
-    relay = await MemoryRelay.start({ ws_pages_in_flight: 2 });
+    relay = await MemoryRelay.start({ pages_per_caller: 2 });
     const peer = await relay.greet("asking");
     for (let count = 0; count < 3; count += 1) await submitted(peer, { capability: "work", text: "x".repeat(500_000) });
     peer.holds = true;
@@ -50,15 +50,82 @@ describe("what one connection may take of the relay's memory", () => {
     expect(answered()).toBe(50);
   });
 
-  it("is bounded for what it does not take: beyond that it is cut", async () => {
-    relay = await MemoryRelay.start({ ws_output_most_bytes: 5_000_000 });
-    const peer = await relay.greet("greedy");
+  it("is bounded for what it does not take, which is no reason to cut it: the rest is made as it takes it", async () => {
+    relay = await MemoryRelay.start();
+    const peer = await relay.greet("eager");
+    const id = await submitted(peer, { capability: "work", text: "x".repeat(900_000) });
+    peer.holds = true;
+    const get = { op: "get", params: { id }, query: { input: true } };
+    peer.say({ calls: Array.from({ length: 200 }, (_, index) => ({ n: index + 1, ...get })) });
+    await relay.time.rest();
+    const answered = () => peer.sent.flatMap(({ replies = [] }) => replies).filter(({ n }) => n <= 200).length;
+    expect(answered()).toBeLessThan(10);
+    for (let turn = 0; turn < 400 && answered() < 200; turn += 1) {
+      peer.release();
+      await relay.time.rest();
+    }
+    expect(answered()).toBe(200);
+    expect(peer.ended).toBeNull();
+  });
+
+  it("is bounded for waits that are over all at once", async () => {
+    relay = await MemoryRelay.start();
+    const peer = await relay.greet("patient");
+    const worker = await relay.greet("busy");
+    const id = await submitted(peer, { to: "busy", text: "x".repeat(900_000) });
+    peer.holds = true;
+    const get = { op: "get", params: { id }, query: { input: true }, wait_ms: 60_000 };
+    peer.say({ calls: Array.from({ length: 50 }, (_, index) => ({ n: index + 1, ...get })) });
+    worker.say({ calls: [{ n: 1, op: "claim", body: { worker: "w" } }] });
+    await relay.time.rest();
+    const [{ fence }] = worker.reply(1).body.leases;
+    worker.say({ calls: [{ n: 2, op: "ack", params: { id }, body: { fence } }] });
+    await relay.time.rest();
+    worker.say({ calls: [{ n: 3, op: "complete", params: { id }, body: { fence, output: 1 } }] });
+    await relay.time.rest();
+    const answered = () => peer.sent.flatMap(({ replies = [] }) => replies).filter(({ n }) => n <= 50).length;
+    expect(answered()).toBeGreaterThan(0);
+    expect(answered()).toBeLessThan(10);
+    for (let turn = 0; turn < 100 && answered() < 50; turn += 1) {
+      peer.release();
+      await relay.time.rest();
+    }
+    expect(answered()).toBe(50);
+  });
+
+  it("is cut when it takes nothing at all", async () => {
+    relay = await MemoryRelay.start();
+    const peer = await relay.greet("gone");
     const id = await submitted(peer, { capability: "work", text: "x".repeat(900_000) });
     peer.holds = true;
     const get = { op: "get", params: { id }, query: { input: true } };
     peer.say({ calls: Array.from({ length: 20 }, (_, index) => ({ n: index + 1, ...get })) });
-    await relay.time.rest();
+    await relay.time.advance(16_000);
     expect(peer.ended).toEqual({ code: 4430, reason: "slow_reader" });
+  });
+
+  it("is bounded for all connections of an agent together, and the others are still answered", async () => {
+    relay = await MemoryRelay.start({ output_bytes_per_caller: 2_000_000 });
+    const first = await relay.greet("hoarding");
+    const id = await submitted(first, { capability: "work", text: "x".repeat(900_000) });
+    const credential = await relay.token("hoarding");
+    const peers = [first];
+    for (let count = 0; count < 20; count += 1) {
+      const socket = relay.connect();
+      socket.say({ hello: { credential } });
+      peers.push(socket);
+    }
+    await relay.time.rest();
+    const get = { op: "get", params: { id }, query: { input: true } };
+    for (const peer of peers) peer.holds = true;
+    for (const peer of peers) peer.say({ calls: Array.from({ length: 5 }, (_, index) => ({ n: index + 1, ...get })) });
+    await relay.time.rest();
+    expect(peers.reduce((bytes, { bufferedAmount }) => bytes + bufferedAmount, 0)).toBeLessThan(6_000_000);
+    const other = await relay.greet("honest");
+    const own = await submitted(other, { capability: "work", text: "y".repeat(900_000) });
+    other.say({ calls: [{ n: 1, op: "get", params: { id: own }, query: { input: true } }] });
+    await relay.time.rest();
+    expect(other.reply(1)).toMatchObject({ status: 200 });
   });
 
   it("does not grow by a stream that is not read", async () => {

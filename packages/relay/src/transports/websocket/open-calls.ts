@@ -1,21 +1,20 @@
-/** The calls of one connection that are not answered yet: their numbers, what they hold in memory, and their turns. */
+/** The calls of one connection that are not answered yet: their numbers, what they hold in memory, and their end. */
 
 import type { RelayLimits } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { ConnectionEnd, malformed } from "./connection-end.ts";
 import type { FrameCall } from "./frame.ts";
-import { PageLane } from "./page-lane.ts";
 import type { SessionCall } from "./session-call.ts";
 
 export class OpenCalls {
   readonly #limits: RelayLimits;
   readonly #open = new Map<number, SessionCall>();
-  readonly #pages: PageLane<SessionCall>;
+  readonly #run: (call: SessionCall) => void;
   #bytes = 0;
 
   constructor(limits: RelayLimits, run: (call: SessionCall) => void) {
     this.#limits = limits;
-    this.#pages = new PageLane(limits.ws_pages_in_flight, run);
+    this.#run = run;
   }
 
   get size(): number {
@@ -42,34 +41,24 @@ export class OpenCalls {
     }
   }
 
-  /** Runs it now, or in its turn. */
   begin(call: SessionCall): void {
     this.#open.set(call.n, call);
     this.#bytes += call.bytes;
-    this.#pages.enter(call, call.op);
+    this.#run(call);
   }
 
   done(call: SessionCall): void {
     this.#open.delete(call.n);
     this.#bytes -= call.bytes;
-    this.#pages.leave(call.op);
   }
 
   /** The client wants no answer any more; what it began goes on, and its number is free when that is done. */
   abandon(n: number): void {
-    const call = this.#open.get(n);
-    call?.abandon();
-    if (call !== undefined && this.#pages.drop(call)) this.done(call);
+    this.#open.get(n)?.abandon();
   }
 
-  /** While the peer has much to take, no further page is made for it. */
-  holdPages(is_held: boolean): void {
-    this.#pages.hold(is_held);
-  }
-
-  /** What has not begun never does; what waits is answered with what there is. */
+  /** What waits is answered with what there is. */
   end(): void {
-    for (const call of this.#pages.clear()) this.done(call);
     for (const call of this.#open.values()) call.end("stopping");
   }
 }

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { testAgent } from "../../identity/testing/test-agent.ts";
+import { limits } from "../../limits.ts";
 import { operator_token, TestRelay } from "../../testing/test-relay.ts";
+import { Strangers } from "./strangers.ts";
 import { registered } from "./testing/signing.ts";
 import { connectUrl, TestPeer } from "./testing/test-peer.ts";
 
@@ -48,6 +50,48 @@ describe("an upgrade is refused", () => {
   it("from a foreign Origin or for a foreign Host, in development mode", async () => {
     expect(await refused("handfast.v1", { origin: "https://evil.example" })).toBe(403);
     expect(await refused("handfast.v1", { host: "evil.example" })).toBe(403);
+  });
+});
+
+describe("connections that say nothing", () => {
+  it("keep nobody out: the oldest makes room for whoever comes next", async () => {
+    const crowded = await TestRelay.start({ limits: { ws_strangers_per_address: 3, ws_stranger_spared_ms: 0 } });
+    const silent: TestPeer[] = [];
+    try {
+      for (let count = 0; count < 10; count += 1) silent.push(await TestPeer.open(crowded));
+      const { token } = await crowded.agent("newcomer");
+      const peer = await TestPeer.greet(crowded, token);
+      expect((await peer.call("healthz")).status).toBe(200);
+      expect((await silent[0]?.ended)?.code).toBe(1006);
+      expect(silent.filter(({ socket }) => socket.readyState === WebSocket.OPEN)).toHaveLength(2);
+      await peer.break();
+    } finally {
+      for (const peer of silent) await peer.break();
+      await crowded.stop();
+    }
+  });
+
+  it("are bounded in all, from however many addresses", () => {
+    const cut: string[] = [];
+    const strangers = new Strangers({ ...limits, ws_strangers: 2 });
+    const come = (address: string, saidHello = false) =>
+      strangers.add({ address, began_at: 0, saidHello, cut: () => cut.push(address) });
+    come("192.0.2.1", true);
+    come("192.0.2.2");
+    come("192.0.2.3");
+    expect(cut).toEqual(["192.0.2.2"]);
+    come("192.0.2.4");
+    expect(cut).toEqual(["192.0.2.2", "192.0.2.3"]);
+  });
+
+  it("are spared for a moment, however many come from their address", () => {
+    const cut: number[] = [];
+    const few = { ...limits, ws_strangers_per_address: 2, ws_stranger_spared_ms: 100 };
+    const strangers = new Strangers(few);
+    for (const began_at of [0, 10, 20, 30, 115]) {
+      strangers.add({ address: "192.0.2.1", began_at, saidHello: false, cut: () => cut.push(began_at) });
+    }
+    expect(cut).toEqual([0, 10]);
   });
 });
 

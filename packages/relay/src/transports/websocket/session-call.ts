@@ -8,6 +8,7 @@ import type { AnyCall, Carrier, Said } from "../calls.ts";
 import type { WhyEnded } from "../in-flight.ts";
 import { problemDocument } from "../problem-document.ts";
 import { idempotencyKeyOf, traceparentOf } from "../request-facts.ts";
+import type { Outlet } from "../room-account.ts";
 import type { FrameCall } from "./frame.ts";
 import { replyBytes } from "./reply-bytes.ts";
 import { sendStream } from "./send-stream.ts";
@@ -35,6 +36,10 @@ export class SessionCall implements Carrier {
     this.#call = call;
     this.#controller = call.wait_ms !== undefined || call.stream !== undefined ? new AbortController() : null;
     this.signal = this.#controller?.signal ?? session.gone;
+  }
+
+  get outlet(): Outlet {
+    return this.#session.outbox;
   }
 
   get handoff(): unknown {
@@ -108,8 +113,10 @@ export class SessionCall implements Carrier {
       case "json":
         return this.#sendJson(reply);
       case "text":
+        await call.room(reply.text.length);
         return this.answer(reply.status, `"text":${JSON.stringify(reply.text)}`);
       case "bytes":
+        await call.room(this.#session.limits.reply_bytes);
         return this.answer(reply.status, await replyBytes(reply, this.#session.limits.ws_frame_bytes));
       case "events":
         this.succeeded = true;

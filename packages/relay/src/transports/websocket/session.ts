@@ -51,7 +51,7 @@ export class Session implements FrameListener {
   readonly #gone = new AbortController();
   /** Came after the hello and before it was judged. */
   readonly #early: Frame[] = [];
-  readonly #began_at: number;
+  readonly began_at: number;
   #state: State = "greeting";
   #is_closed = false;
   #is_paused = false;
@@ -64,9 +64,9 @@ export class Session implements FrameListener {
     this.limits = limits;
     this.#options = options;
     this.#socket = socket;
-    this.#began_at = surroundings.now();
-    this.#heard_at = this.#began_at;
-    this.#pinged_at = this.#began_at;
+    this.began_at = surroundings.now();
+    this.#heard_at = this.began_at;
+    this.#pinged_at = this.began_at;
     this.#bearer = new Bearer(relay);
     this.#open = new OpenCalls(limits, (call) => this.#run(call));
     this.outbox = new Outbox(socket, surroundings, limits);
@@ -86,6 +86,15 @@ export class Session implements FrameListener {
 
   get isOver(): boolean {
     return this.#state === "over";
+  }
+
+  /** Where the peer comes from. */
+  get address(): string {
+    return this.#options.address;
+  }
+
+  get saidHello(): boolean {
+    return this.#bearer.saidHello;
   }
 
   /** Null until its hello was believed. */
@@ -250,14 +259,10 @@ export class Session implements FrameListener {
   /** Reads on, or not: what is in flight and what waits to be written are bounded. */
   #regulate(): void {
     if (this.isOver) return;
-    const { ws_output_most_bytes, ws_output_bytes, ws_in_flight_bytes, ws_buffered_bytes } = this.limits;
-    const output = this.outbox.bytes;
-    if (output > ws_output_most_bytes) {
-      return this.#slow(`It has ${output} bytes to take, more than is kept for one connection.`);
-    }
-    this.#open.holdPages(output > ws_buffered_bytes);
+    const { ws_output_bytes, ws_in_flight_bytes } = this.limits;
+    this.#options.calls.room.look();
     const is_proving = this.#state === "greeting" && this.#bearer.saidHello;
-    const is_full = this.#open.bytes > ws_in_flight_bytes || output > ws_output_bytes;
+    const is_full = this.#open.bytes > ws_in_flight_bytes || this.outbox.bytes > ws_output_bytes;
     this.#pause(is_proving || is_full || this.#state === "finishing");
   }
 
@@ -274,13 +279,14 @@ export class Session implements FrameListener {
     if (this.isOver) {
       if (now - this.#over_at >= ws_close_ms) this.cut();
     } else if (this.#state === "greeting") {
-      if (now - this.#began_at >= ws_hello_ms) this.#end("hello_timeout", `No hello came within ${ws_hello_ms} ms.`);
+      if (now - this.began_at >= ws_hello_ms) this.#end("hello_timeout", `No hello came within ${ws_hello_ms} ms.`);
     } else if (this.#bearer.expires_in_ms === 0) {
       const problem = new Problem(401, "credential_expired", "The credential has expired; connect with a new one.");
       this.#fault(new ConnectionEnd("identity", problem));
     } else if (this.outbox.stalled(now) >= ws_drain_ms) {
-      this.#slow(`It took nothing for ${ws_drain_ms} ms.`);
-    } else if (now - this.#heard_at >= 2 * ws_ping_ms && !this.#is_paused) {
+      this.#slow(ws_drain_ms);
+    } else if (now - this.#heard_at >= 2 * ws_ping_ms && !this.#is_paused && this.outbox.bytes === 0) {
+      // While it has something to take, the ping may be behind that, and the other clock runs.
       this.cut();
     } else if (now - this.#pinged_at >= ws_ping_ms) {
       this.#pinged_at = now;
@@ -293,9 +299,12 @@ export class Session implements FrameListener {
     this.#heard_at = this.#options.surroundings.now();
   }
 
-  #slow(why: string): void {
+  #slow(drain_ms: number): void {
     this.#options.relay.metrics.streamCut();
-    this.#end("slow_reader", `${why} Read faster, open another connection, and go on from the last ids.`);
+    this.#end(
+      "slow_reader",
+      `It took nothing for ${drain_ms} ms. Read faster, open another connection, and go on from the last ids.`,
+    );
   }
 
   /** A key or token of its agent ended: whether it was the one of this connection is asked anew. */
@@ -311,6 +320,8 @@ export class Session implements FrameListener {
   finish(): void {
     if (this.isOver) return;
     this.#state = "finishing";
+    const detail = "The relay is stopping; come back in a moment.";
+    this.#options.calls.room.dismiss(this.outbox, new Problem(429, "stopping", detail, {}, 1));
     this.#regulate();
     this.#open.end();
     this.#farewellIfIdle();
@@ -359,6 +370,7 @@ export class Session implements FrameListener {
     this.#over_at = this.#options.surroundings.now();
     this.leases.close();
     this.#gone.abort();
+    this.#options.calls.room.leave(this.outbox);
     this.#open.end();
   }
 }

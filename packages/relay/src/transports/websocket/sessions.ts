@@ -10,6 +10,7 @@ import { Tally } from "../../tally.ts";
 import type { Calls } from "../calls.ts";
 import type { FrameSocket } from "./frame-socket.ts";
 import { Session } from "./session.ts";
+import { Strangers } from "./strangers.ts";
 
 export interface WebSocketSessionsOptions {
   readonly relay: Relay;
@@ -24,23 +25,24 @@ export class WebSocketSessions {
   readonly #sessions = new Set<Session>();
   readonly #by_caller = new Tally();
   readonly #uncount = new Map<Session, () => void>();
+  readonly #strangers: Strangers;
   readonly #whenEmpty: (() => void)[] = [];
   readonly #stopRevocations: () => void;
-  #strangers = 0;
   #is_stopping = false;
   #swept_at = 0;
   #cancelSweep: (() => void) | null = null;
 
   constructor(options: WebSocketSessionsOptions) {
     this.#options = options;
+    this.#strangers = new Strangers(options.limits);
     this.#stopRevocations = options.relay.identity.onRevoked((agent) => this.#recheck(agent));
   }
 
   /** Throws a Problem where no further connection is taken now. */
   checkRoom(): void {
-    const { ws_connections, ws_strangers } = this.#options.limits;
+    const { ws_connections } = this.#options.limits;
     if (this.#is_stopping) throw new Problem(429, "stopping", "The relay is stopping; come back in a moment.", {}, 1);
-    if (this.#sessions.size < ws_connections && this.#strangers < ws_strangers) return;
+    if (this.#by_caller.total < ws_connections) return;
     throw new Problem(429, "too_many_connections", "The relay has as many connections as it takes.", {}, 5);
   }
 
@@ -58,7 +60,7 @@ export class WebSocketSessions {
       warn: (error, message) => log.warn({ err: error }, message),
     });
     this.#sessions.add(session);
-    this.#strangers += 1;
+    this.#strangers.add(session);
     relay.metrics.connectionOpened();
     if (this.#is_stopping) session.finish();
     if (this.#cancelSweep === null) {
@@ -92,7 +94,7 @@ export class WebSocketSessions {
     if (this.#by_caller.of(name) >= most) {
       throw new Problem(429, "too_many_connections", `${name} has ${most} connections; close some first.`, {}, 5);
     }
-    this.#strangers -= 1;
+    this.#strangers.delete(session);
     this.#uncount.set(session, this.#by_caller.add(name));
   }
 
@@ -100,7 +102,7 @@ export class WebSocketSessions {
     this.#sessions.delete(session);
     const uncount = this.#uncount.get(session);
     this.#uncount.delete(session);
-    if (uncount === undefined) this.#strangers -= 1;
+    if (uncount === undefined) this.#strangers.delete(session);
     else uncount();
     this.#options.relay.metrics.connectionClosed(code);
     if (this.#sessions.size === 0) for (const empty of this.#whenEmpty.splice(0)) empty();
@@ -128,5 +130,6 @@ export class WebSocketSessions {
       if (was_stalled) session.forgive();
       session.sweep(now);
     }
+    this.#options.calls.room.look();
   }
 }
