@@ -99,13 +99,18 @@ function exitOf({ reason, name, retryable }: ClientError, code: number | null): 
   return retryable ? "retryable" : "internal";
 }
 
-type FileFault = NodeJS.ErrnoException & { readonly path: string };
+type FileFault = NodeJS.ErrnoException;
 
+/** Reading a folder as a file does not say which one it was. */
 function isFileFault(error: unknown): error is FileFault {
-  return error instanceof Error && "syscall" in error && "path" in error && typeof error.path === "string";
+  if (!(error instanceof Error) || !("syscall" in error)) return false;
+  return ("path" in error && typeof error.path === "string") || ("code" in error && error.code === "EISDIR");
 }
 
-function fileFault({ code, path, message }: FileFault): Pick<Told, "exit" | "message" | "remedy"> {
+function fileFault({ code, path = "What was named", message }: FileFault): Pick<Told, "exit" | "message" | "remedy"> {
+  if (code === "EISDIR") {
+    return { exit: "missing", message: `${path} is a folder, not a file.`, remedy: "Name a file." };
+  }
   if (code === "ENOENT") {
     return { exit: "missing", message: `There is no file ${path}.`, remedy: "Check the path." };
   }

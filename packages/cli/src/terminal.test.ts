@@ -27,6 +27,14 @@ describe("the terminal", () => {
     expect(written.err).toBe("\r\u001b[2Ka line that is lon…\r\u001b[2Kdone\n");
   });
 
+  it("writes nothing into JSON that a terminal would obey, and changes nothing by it", () => {
+    const { terminal: shown, written } = terminal(true, true);
+    const hostile = { text: "\u009b31m \u007f \u202e and \u001b[2J" };
+    shown.jsonLine(hostile);
+    expect(written.out).toMatch(/^[ -~]+\n$/);
+    expect(JSON.parse(written.out)).toEqual(hostile);
+  });
+
   it("shows no live lines and no next step where nobody looks", () => {
     const { terminal: shown, written } = terminal(false);
     shown.live("busy");

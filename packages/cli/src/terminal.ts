@@ -5,7 +5,7 @@
 
 import { type CommandName, spelled } from "./command-name.ts";
 import { paint, type Style } from "./style.ts";
-import { cleanText, cut } from "./text.ts";
+import { cleanText, cut, safeJson } from "./text.ts";
 
 /** What is used of process.stdout and process.stderr. */
 export interface Sink {
@@ -112,13 +112,13 @@ export class Terminal {
   /** The one document of a command under --json: indented where a person looks. */
   document(value: unknown): void {
     this.settle();
-    this.#out.write(`${this.outIsTty ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`);
+    this.#out.write(`${safeJson(value, this.outIsTty ? 2 : 0)}\n`);
   }
 
   /** One of many under --json: one per line. */
   jsonLine(value: unknown): void {
     this.settle();
-    this.#out.write(`${JSON.stringify(value)}\n`);
+    this.#out.write(`${safeJson(value)}\n`);
   }
 
   /** A message to a person, on stderr, also under --json. */

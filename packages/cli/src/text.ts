@@ -9,6 +9,14 @@ export function cleanText(text: string): string {
   );
 }
 
+/** JSON leaves some characters as they are that a terminal would obey; as escapes they say the same. */
+export function safeJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replaceAll(
+    /[\u007f-\u009f\p{Bidi_Control}]/gu,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** For notes and names in the middle of a line. */
 export function cleanLine(text: string): string {
   return cleanText(text).replaceAll(/\s+/g, " ").trim();

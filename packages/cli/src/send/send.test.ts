@@ -47,6 +47,12 @@ afterAll(async () => {
 });
 
 describe("handfast send: the input", () => {
+  it("says that a folder is no file", async () => {
+    const { code, stderr } = await cli.run(["send", "upper", "--text", "@."]);
+    expect(stderr).toContain("is a folder, not a file");
+    expect(code).toBe(66);
+  });
+
   it("is JSON on the command line, and so is the output on stdout", async () => {
     const { code, stdout } = await cli.run(["send", "echo", '{"query": ["fsync", 1]}']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"query":["fsync",1]}\n' });
