@@ -156,6 +156,33 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.key(ns, "carol", "once")).toEqual({ id: "c", content: "content-of-c" });
       });
 
+      test("a key that is the id of its handoff is taken; the id of a handoff with another key is not", async () => {
+        await commitAll([accept(sampleHandoff("a")), accept(sampleHandoff("b", { idempotency_key: "once" }))]);
+        expect(await store.key(ns, "alice", "a")).toEqual({ id: "a", content: "content-of-a" });
+        expect(await store.key(ns, "carol", "a")).toBeNull();
+        expect(await store.key(ns, "alice", "b")).toBeNull();
+        expect(await commit(unit(accept(sampleHandoff("c", { idempotency_key: "a" }))))).toEqual(["conflict"]);
+        await commitOne(accept(sampleHandoff("c", { idempotency_key: "a", from: "carol" })));
+        await commitOne(accept(sampleHandoff("d", { idempotency_key: "b" })));
+        expect(await store.key(ns, "alice", "b")).toEqual({ id: "d", content: "content-of-d" });
+      });
+
+      test("a key that was free when it was asked for is taken by the first of two in one commit", async () => {
+        expect(await store.key(ns, "alice", "once")).toBeNull();
+        const one = accept(sampleHandoff("a", { idempotency_key: "once" }));
+        const two = accept(sampleHandoff("b", { idempotency_key: "once" }));
+        expect(await commit(unit(one), unit(two))).toEqual(["ok", "conflict"]);
+        expect(await store.key(ns, "alice", "once")).toEqual({ id: "a", content: "content-of-a" });
+      });
+
+      test("an id that was unknown when it was asked for is known once it is written, and gone when purged", async () => {
+        expect(await load("a")).toBeNull();
+        const a = await commitOne(accept(sampleHandoff("a")));
+        expect(await load("a")).toEqual(a);
+        await commitOne(purge(await commitOne(end(a, "completed", 200)), startOfTime));
+        expect(await load("a")).toBeNull();
+      });
+
       test("the same key twice in one unit is a conflict of the whole unit", async () => {
         const one = accept(sampleHandoff("a", { idempotency_key: "once" }));
         const two = accept(sampleHandoff("b", { idempotency_key: "once" }));

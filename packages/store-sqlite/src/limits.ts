@@ -27,3 +27,9 @@ export const direct_events = 256;
 
 /** Pages copied in one step of a backup, after which it tells its progress: a megabyte. */
 export const backup_pages = 256;
+
+/** Rows of which the writer remembers what it wrote, at least; at most twice as many. About 300 bytes each. */
+export const known_rows = 20_000;
+
+/** Every so many commits the write-ahead log's length is asked for: far more often than it can fill up. */
+export const commits_per_look = 8;

@@ -2,11 +2,11 @@
 
 import type { EventPage, EventQuery, ListQuery } from "@handfast/engine";
 import { type BackupProgress, copyMemory } from "./backup.ts";
-import { type Connection, number, text } from "./connection.ts";
+import { type Connection, number } from "./connection.ts";
 import { readEvents } from "./read-events.ts";
 import { readList, type TextPage } from "./read-list.ts";
 import { finish, type Steps } from "./scan.ts";
-import { readCounts } from "./sql/handoff.ts";
+import { countedStates, readCounts } from "./sql/handoff.ts";
 
 type Counts = Readonly<Record<string, number>>;
 
@@ -50,9 +50,9 @@ export function* answerRead(
 }
 
 function countStates(connection: Connection, namespace: string): Counts {
-  return Object.fromEntries(
-    connection.all(readCounts, namespace).map((row) => [text(row, "state"), number(row, "number")]),
-  );
+  const row = connection.get(readCounts, namespace);
+  const counts = countedStates.map((state) => [state, number(row, state)] as const);
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
 export function readInPlace(connection: Connection): LongReads {

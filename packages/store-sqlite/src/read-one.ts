@@ -1,31 +1,24 @@
 /** Reads of single things, on the writer's connection. */
 
-import type { Handoff, Ready } from "@handfast/core";
+import type { Ready } from "@handfast/core";
 import type { Body, BodyKind, StoredRecord } from "@handfast/engine";
 import { bytesOrNull, type Connection, number, type Row, text, textOrNull } from "./connection.ts";
-import { handoffText, parseHandoff } from "./row.ts";
-import { findBodies, findBody } from "./sql/body.ts";
+import { parseState } from "./row.ts";
+import { findBodies, findBody, findHandoffBody } from "./sql/body.ts";
 import { findReady } from "./sql/dispatch.ts";
-import { loadHandoff } from "./sql/handoff.ts";
-import { findKey } from "./sql/key.ts";
-
-export function readHandoff(connection: Connection, namespace: string, id: string): Handoff | null {
-  const row = connection.get(loadHandoff, namespace, id);
-  return row === undefined ? null : parseHandoff(handoffText(row));
-}
-
-export function readKey(connection: Connection, namespace: string, from: string, key: string) {
-  const row = connection.get(findKey, namespace, from, key);
-  return row === undefined ? null : { id: text(row, "id"), content: text(row, "content") };
-}
 
 export function readBody(connection: Connection, namespace: string, id: string, kind: BodyKind, nth: number) {
-  const row = connection.get(findBody, namespace, id, kind, nth);
+  const is_own = kind === "handoff" && nth === 0;
+  const row = is_own
+    ? connection.get(findHandoffBody, namespace, id)
+    : connection.get(findBody, namespace, id, kind, nth);
   return row === undefined ? null : bodyOf(row);
 }
 
 export function readBodies(connection: Connection, namespace: string, id: string): readonly Body[] {
-  return connection.all(findBodies, namespace, id).map(bodyOf);
+  const own = readBody(connection, namespace, id, "handoff", 0);
+  const others = connection.all(findBodies, namespace, id).map(bodyOf);
+  return own === null ? others : [own, ...others];
 }
 
 export interface CandidateQuery {
@@ -55,7 +48,7 @@ export function recordOf(row: Row): StoredRecord {
 }
 
 function readyOf(row: Row): Ready {
-  const state: Pick<Handoff, "excluded" | "avoid" | "prefer"> = JSON.parse(text(row, "json"));
+  const state = parseState(text(row, "json"));
   return {
     id: text(row, "id"),
     queue: text(row, "queue"),

@@ -6,6 +6,7 @@ import { explainOpening } from "./errors.ts";
 import { type Location, prepareLocation, preparePrivateFile } from "./location.ts";
 import { type DirectoryLock, lockDirectory } from "./lock.ts";
 import { type LongReads, readInPlace } from "./long-reads.ts";
+import { Lookup } from "./lookup.ts";
 import { type Migrations, migrate } from "./migrate.ts";
 import { startReader } from "./reader.ts";
 import { readHead } from "./sql/event.ts";
@@ -14,6 +15,7 @@ export interface Session {
   /** Null: in memory. */
   readonly location: Location | null;
   readonly connection: Connection;
+  readonly lookup: Lookup;
   readonly writer: Writer;
   readonly reads: LongReads;
   /** The same store anew, from what is on disk. */
@@ -41,7 +43,7 @@ function inMemory(connection: Connection): Session {
   return {
     location: null,
     connection,
-    writer: writerOn(connection),
+    ...writing(connection),
     reads: readInPlace(connection),
     // What a failed commit left was rolled back; memory has no other truth.
     reopen: async () => inMemory(connection),
@@ -71,7 +73,7 @@ function onDisk(location: Location, lock: DirectoryLock, migrations: Migrations)
   return {
     location,
     connection,
-    writer: writerOn(connection),
+    ...writing(connection),
     reads,
     reopen: async () => {
       await closeFiles();
@@ -84,6 +86,7 @@ function onDisk(location: Location, lock: DirectoryLock, migrations: Migrations)
   };
 }
 
-function writerOn(connection: Connection): Writer {
-  return new Writer(connection, number(connection.get(readHead), "head"));
+function writing(connection: Connection): Pick<Session, "lookup" | "writer"> {
+  const lookup = new Lookup(connection);
+  return { lookup, writer: new Writer(connection, lookup, number(connection.get(readHead), "head")) };
 }

@@ -11,19 +11,11 @@ import type { BodyKind, EventQuery, ListQuery, Page, Space, Store, Unit, UnitRes
 import type { BackupProgress } from "./backup.ts";
 import { number, type Row, text } from "./connection.ts";
 import { SqliteStoreError } from "./errors.ts";
-import { checkpoint_pages, direct_events } from "./limits.ts";
+import { checkpoint_pages, commits_per_look, direct_events } from "./limits.ts";
 import { freeBytes, usedBytes } from "./location.ts";
 import { prune } from "./prune.ts";
 import { readEvents } from "./read-events.ts";
-import {
-  type CandidateQuery,
-  readBodies,
-  readBody,
-  readCandidates,
-  readHandoff,
-  readKey,
-  recordOf,
-} from "./read-one.ts";
+import { type CandidateQuery, readBodies, readBody, readCandidates, recordOf } from "./read-one.ts";
 import { parseHandoff } from "./row.ts";
 import { finish } from "./scan.ts";
 import type { Session } from "./session.ts";
@@ -37,6 +29,7 @@ export class SqliteStore implements Store {
   #session: Session;
   #broken: SqliteStoreError | null = null;
   #checkpointing = false;
+  #commits = 0;
   #closing: Promise<void> | null = null;
   readonly #backups = new Set<Promise<void>>();
 
@@ -60,12 +53,12 @@ export class SqliteStore implements Store {
   }
 
   async load(namespace: string, ids: readonly string[]) {
-    const { connection } = this.#usable();
-    return ids.map((id) => readHandoff(connection, namespace, id));
+    const { lookup } = this.#usable();
+    return ids.map((id) => lookup.handoff(namespace, id));
   }
 
   async key(namespace: string, from: string, key: string) {
-    return readKey(this.#usable().connection, namespace, from, key);
+    return this.#usable().lookup.key(namespace, from, key);
   }
 
   async body(namespace: string, id: string, kind: BodyKind, nth: number) {
@@ -219,6 +212,8 @@ export class SqliteStore implements Store {
   #checkpointIfLong(): void {
     const { location, connection, reads } = this.#session;
     if (location === null || this.#checkpointing) return;
+    this.#commits += 1;
+    if (this.#commits % commits_per_look !== 0) return;
     const log = connection.get("PRAGMA wal_checkpoint(NOOP)");
     if (number(log, "log") - number(log, "checkpointed") < checkpoint_pages) return;
     this.#checkpointing = true;

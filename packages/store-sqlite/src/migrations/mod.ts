@@ -2,5 +2,6 @@
 
 import type { Migrations } from "../migrate.ts";
 import { initial } from "./001-initial.ts";
+import { fewerWrites } from "./002-fewer-writes.ts";
 
-export const migrations: Migrations = [initial];
+export const migrations: Migrations = [initial, fewerWrites];

@@ -1,4 +1,7 @@
-/** Statements on bodies. The first body of a kind and number stays: a second one changes nothing. */
+/**
+ * Statements on bodies. The handoff's own is beside its accepted part. The first body of a kind and number stays: a
+ * second one changes nothing.
+ */
 
 export const insertBody = `
   INSERT INTO bodies (handoff, kind, number, document, proof, payload) VALUES (?, ?, ?, ?, ?, ?)
@@ -6,6 +9,10 @@ export const insertBody = `
 
 export const deleteBodiesOfKind = "DELETE FROM bodies WHERE handoff = ? AND kind = ?";
 export const deleteBodies = "DELETE FROM bodies WHERE handoff = ?";
+
+export const findHandoffBody = `
+  SELECT 'handoff' AS kind, 0 AS number, document, proof, payload FROM accepted
+  WHERE handoff = (SELECT pos FROM handoffs WHERE namespace = ? AND id = ?) AND has_body = 1`;
 
 export const findBody = `
   SELECT kind, number, document, proof, payload FROM bodies

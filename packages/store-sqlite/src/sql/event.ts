@@ -4,7 +4,7 @@ export const insertEvent =
   "INSERT INTO events (pos, namespace, handoff, correlation_id, at, json) VALUES (?, ?, ?, ?, ?, ?)";
 
 /** The newest position ever given, also when its event was pruned. */
-export const readHead = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS head";
+export const readHead = "SELECT max(floor, coalesce((SELECT max(pos) FROM events), 0)) AS head FROM log";
 export const readFloor = "SELECT floor FROM log";
 export const readLatest = `
   SELECT max(latest, coalesce((SELECT at FROM events ORDER BY pos DESC LIMIT 1), 0)) AS latest FROM log`;

@@ -1,5 +1,7 @@
 /** Statements on a handoff's row and the parts of it that never change. */
 
+import type { State } from "@handfast/core";
+
 /** What may change in a row, besides version and JSON; each is written only when it did change. */
 export const changingColumns = [
   "state",
@@ -38,7 +40,8 @@ export const loadHandoff = `
   FROM handoffs JOIN accepted ON accepted.handoff = handoffs.pos
   WHERE handoffs.namespace = ? AND handoffs.id = ?`;
 
-export const insertAccepted = "INSERT INTO accepted (handoff, json) VALUES (?, ?)";
+export const insertAccepted =
+  "INSERT INTO accepted (handoff, json, has_body, document, proof, payload) VALUES (?, ?, ?, ?, ?, ?)";
 export const deleteAccepted = "DELETE FROM accepted WHERE handoff = ?";
 
 export const insertLabel = "INSERT INTO labels (namespace, key, value, handoff) VALUES (?, ?, ?, ?)";
@@ -53,13 +56,26 @@ export const findReferrers = `
   WHERE artifacts.namespace = ? AND artifacts.sha256 = ?
   ORDER BY artifacts.handoff LIMIT ?`;
 
-export const addCount = `
-  INSERT INTO counts (namespace, sender, state, number) VALUES (?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET number = number + excluded.number`;
+/** The columns of `counts`, one for each state; those of open handoffs first. */
+export const countedStates = [
+  "queued",
+  "delivered",
+  "working",
+  "waiting",
+  "completed",
+  "failed",
+  "rejected",
+  "canceled",
+  "expired",
+] as const satisfies readonly State[];
+const open_states = 4;
+
+export const addCounts = `
+  INSERT INTO counts (namespace, sender, ${countedStates.join(", ")}) VALUES (?, ?, ${countedStates.map(() => "?").join(", ")})
+  ON CONFLICT DO UPDATE SET ${countedStates.map((state) => `${state} = ${state} + excluded.${state}`).join(", ")}`;
 export const readCounts = `
-  SELECT state, sum(number) AS number FROM counts WHERE namespace = ? GROUP BY state HAVING sum(number) > 0`;
-/** Over all namespaces: a few rows for each sender. */
+  SELECT ${countedStates.map((state) => `total(${state}) AS ${state}`).join(", ")} FROM counts WHERE namespace = ?`;
+/** Over all namespaces: one row for each sender. */
+const open = countedStates.slice(0, open_states).join(" + ");
 export const countOpenBySender = `
-  SELECT namespace, sender, sum(number) AS number FROM counts
-  WHERE state IN ('queued', 'delivered', 'working', 'waiting')
-  GROUP BY namespace, sender HAVING sum(number) > 0`;
+  SELECT namespace, sender, ${open} AS number FROM counts WHERE ${open} > 0`;
