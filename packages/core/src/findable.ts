@@ -1,7 +1,8 @@
 /** What a store must be able to find a handoff by. Core derives it, so that no store has to know a rule. */
 
+import type { Ready } from "./choose.ts";
 import { type Timing, wakeAt } from "./clocks.ts";
-import { type Handoff, hasEnded, laneOf, liveLease, type Time } from "./handoff.ts";
+import { type Accepted, type Handoff, hasEnded, laneOf, liveLease, type Status, type Time } from "./handoff.ts";
 
 export interface Findable {
   readonly open: boolean;
@@ -29,16 +30,31 @@ export function queueOf(target: { readonly to: string | null; readonly capabilit
   return target.to === null ? `capability:${target.capability}` : `agent:${target.to}`;
 }
 
+/** Order within the queue, smallest first. */
+function rankOf(accepted: Accepted, { limits }: Timing): number {
+  return accepted.accepted_at - accepted.priority * limits.priority_bonus_ms;
+}
+
+function isReady(status: Status, now: Time): boolean {
+  return status.state === "queued" && !status.blocked && status.ready_at <= now;
+}
+
+/** The handoff as one that can be delivered now; null: it cannot. */
+export function readyNow(handoff: Handoff, timing: Timing, now: Time): Ready | null {
+  const { accepted, status, excluded, avoid, prefer } = handoff;
+  if (!isReady(status, now)) return null;
+  return { id: accepted.id, queue: queueOf(accepted), rank: rankOf(accepted, timing), excluded, avoid, prefer };
+}
+
 export function findable(handoff: Handoff, timing: Timing, now: Time): Findable {
   const { accepted, status } = handoff;
   const ended = hasEnded(status);
   const lease = liveLease(handoff);
-  const ready = status.state === "queued" && !status.blocked && status.ready_at <= now;
   const question = status.state === "waiting" ? handoff.questions.find((q) => q.id === status.question) : undefined;
   return {
     open: !ended,
-    queue: ready ? queueOf(accepted) : null,
-    rank: accepted.accepted_at - accepted.priority * timing.limits.priority_bonus_ms,
+    queue: isReady(status, now) ? queueOf(accepted) : null,
+    rank: rankOf(accepted, timing),
     wake_at: wakeAt(handoff, timing, now),
     lane: ended ? null : laneOf(accepted),
     holder: lease === null ? null : { agent: lease.agent, worker: lease.worker },

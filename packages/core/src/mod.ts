@@ -6,7 +6,7 @@ export type { Actor, Command, Context, Decision, Draft, Follow, Refusal, TargetF
 export { decide } from "./decide.ts";
 export type { EventBody, HandoffEvent } from "./event.ts";
 export type { Findable } from "./findable.ts";
-export { findable, queueOf } from "./findable.ts";
+export { findable, queueOf, readyNow } from "./findable.ts";
 export * from "./handoff.ts";
 export type { CoreLimits } from "./limits.ts";
 export { coreLimits } from "./limits.ts";

@@ -9,17 +9,20 @@ import {
   type CoreLimits,
   type Decision,
   decide,
-  findable,
   type Handoff,
   hasEnded,
   laneOf,
   type Ready,
+  readyNow,
   type Time,
   wakeAt,
 } from "@handfast/core";
 import { idTime } from "@handfast/protocol";
 import type { BodyCache } from "./body-cache.ts";
-import { type HandoffCache, handoffKey } from "./cache.ts";
+import type { HandoffCache } from "./cache.ts";
+import type { Wants } from "./jobs.ts";
+import { Names } from "./names.ts";
+import { Answers, Missing } from "./reading.ts";
 import type { Enclosure } from "./requests.ts";
 import type { Body, Store } from "./store.ts";
 import { UnitBuilder } from "./unit.ts";
@@ -37,8 +40,20 @@ export interface BatchSurroundings {
   readonly openOf: (namespace: string, from: string) => number;
 }
 
+interface Named {
+  readonly namespace: string;
+  readonly id: string;
+}
+
+/** What an idempotency key stands for. */
+export interface KnownKey {
+  readonly id: string;
+  readonly content: string;
+}
+
 export const nothingEnclosed: Enclosure = { body: null, artifacts: [] };
 
+const fits: Context["target"] = { kind: "fits", except: [] };
 const lane_page = 8;
 /** Nothing is purged within so short a time of its making. */
 const fresh_id_ms = 1_000;
@@ -46,15 +61,27 @@ const fresh_id_ms = 1_000;
 export class Batch {
   readonly now: Time;
   readonly #around: BatchSurroundings;
-  readonly #seen = new Map<string, Handoff>();
-  readonly #keys = new Map<string, { readonly id: string; readonly content: string }>();
+  /** Handoffs as this batch leaves them. */
+  readonly #changed = new Names<Handoff>();
+  /** Those of them that are queued. */
+  readonly #queued = new Names<Handoff>();
+  /** Handoffs that the store does not know. */
+  readonly #absent = new Names<true>();
+  /** What keys stand for: as the store says, or as this batch took them. */
+  readonly #keys = new Map<string, KnownKey | null>();
+  readonly #lanesRead = new Answers<readonly string[]>();
+  readonly #purged = new Answers<boolean>();
+  readonly #bodies = new Answers<Body | null>();
+  readonly #due = new Answers<readonly Named[]>();
+  readonly #children = new Answers<readonly string[]>();
+  readonly #held = new Answers<readonly Handoff[]>();
   /** How many handoffs of each sender this batch accepted. */
-  readonly #acceptedFrom = new Map<string, number>();
+  readonly #acceptedFrom = new Names<number>();
   /** Handoffs accepted in this batch, by lane, in order. */
-  readonly #lanes = new Map<string, string[]>();
+  readonly #lanes = new Names<string[]>();
   readonly #units: UnitBuilder[] = [];
   /** The unit in which a handoff of this batch was accepted: its delivery joins it. */
-  readonly #born = new Map<string, UnitBuilder>();
+  readonly #born = new Names<UnitBuilder>();
 
   constructor(around: BatchSurroundings, now: Time) {
     this.#around = around;
@@ -69,67 +96,74 @@ export class Batch {
     return this.#around;
   }
 
-  /** Reads what the jobs will need in one go. */
-  async prefetch(wanted: readonly { readonly namespace: string; readonly id: string }[]): Promise<void> {
-    const missing = Map.groupBy(
-      wanted.filter(({ namespace, id }) => this.#around.cache.get(handoffKey(namespace, id)) === undefined),
-      ({ namespace }) => namespace,
-    );
-    for (const [namespace, items] of missing) {
-      const ids = [...new Set(items.map(({ id }) => id))];
-      for (const handoff of await this.#around.store.load(namespace, ids)) {
-        if (handoff !== null) this.#around.cache.set(handoffKey(namespace, handoff.accepted.id), handoff);
+  /** Reads ahead what jobs will look at. */
+  async prefetch(wanted: Iterable<Wants>): Promise<void> {
+    const reads: Promise<void>[] = [];
+    const missing = new Map<string, Set<string>>();
+    const want = (namespace: string, id: string) => {
+      if (this.#around.cache.get(namespace, id) !== undefined) return;
+      const ids = missing.get(namespace) ?? new Set();
+      missing.set(namespace, ids.add(id));
+    };
+    for (const wants of wanted) {
+      if ("id" in wants) {
+        want(wants.namespace, wants.id);
+        continue;
       }
+      const { namespace, id, from, idempotency_key, causation } = wants.draft;
+      want(namespace, id);
+      if (causation !== null) want(namespace, causation.id);
+      reads.push(this.#readKey(namespace, from, idempotency_key));
+      if (this.#mayBeUsed(id)) reads.push(this.#purged.read(`${namespace} ${id}`, this.#askPurged(namespace, id)));
+      const lane = laneOf(wants.draft);
+      if (lane !== null) reads.push(this.#lanesRead.read(...this.#askLane(namespace, lane, lane_page)));
     }
+    for (const [namespace, ids] of missing) reads.push(this.#load(namespace, [...ids]));
+    if (reads.length > 0) await Promise.all(reads);
   }
 
   /** The handoff as this unit, this batch, or else the last commit left it. */
-  async see(namespace: string, id: string, unit?: UnitBuilder): Promise<Handoff | null> {
-    const key = handoffKey(namespace, id);
-    const known = unit?.see(key) ?? this.#seen.get(key) ?? this.#around.cache.get(key);
+  see(namespace: string, id: string, unit?: UnitBuilder): Handoff | null {
+    const known = unit?.see(namespace, id) ?? this.#changed.get(namespace, id) ?? this.#around.cache.get(namespace, id);
     if (known !== undefined) return known;
-    const [loaded] = await this.#around.store.load(namespace, [id]);
-    if (loaded == null) return null;
-    this.#around.cache.set(key, loaded);
-    return loaded;
+    if (this.#absent.has(namespace, id)) return null;
+    throw new Missing(() => this.#load(namespace, [id]));
   }
 
   changedHere(namespace: string, id: string): boolean {
-    return this.#seen.has(handoffKey(namespace, id));
+    return this.#changed.has(namespace, id);
   }
 
   /** The handoff as this batch leaves it. */
   latest(handoff: Handoff): Handoff {
-    const { namespace, id } = handoff.accepted;
-    return this.#seen.get(handoffKey(namespace, id)) ?? handoff;
+    return this.#changed.get(handoff.accepted.namespace, handoff.accepted.id) ?? handoff;
   }
 
   /** The unit that accepted it, if nothing later in this batch changed it. */
   bornIn(handoff: Handoff): UnitBuilder | undefined {
-    const key = handoffKey(handoff.accepted.namespace, handoff.accepted.id);
-    const unit = this.#born.get(key);
-    return unit?.see(key) === handoff ? unit : undefined;
+    const { namespace, id } = handoff.accepted;
+    const unit = this.#born.get(namespace, id);
+    return unit?.see(namespace, id) === handoff ? unit : undefined;
   }
 
   /** Decides one command and whatever must follow it, into a unit that is not part of the batch yet. */
-  async decide(
+  decide(
     unit: UnitBuilder,
     namespace: string,
     id: string,
     command: Command,
-    given: Partial<Context> = {},
+    given?: Partial<Context>,
     enclosure: Enclosure = nothingEnclosed,
-  ): Promise<Decision> {
-    const before = await this.see(namespace, id, unit);
-    const context = this.#context(before, command, given);
-    const decision = decide(before, command, context, this.now);
+  ): Decision {
+    const before = this.see(namespace, id, unit);
+    const decision = decide(before, command, this.#context(before, command, given), this.now);
     if (decision.next === null) return decision;
     const body =
       enclosure.body !== null && decision.keep !== null ? { ...enclosure.body, number: decision.keep } : null;
     unit.put(before, decision.next, decision, body, decision.keep === null ? [] : enclosure.artifacts);
     for (const follow of decision.follow) {
-      if (follow.kind === "command") await this.decide(unit, namespace, follow.id, follow.command);
-      else await this.#freeLane(unit, namespace, follow.lane);
+      if (follow.kind === "command") this.decide(unit, namespace, follow.id, follow.command);
+      else this.#freeLane(unit, namespace, follow.lane);
     }
     return decision;
   }
@@ -137,84 +171,137 @@ export class Batch {
   /** Makes a unit part of the batch: later commands see it, and it will be committed. */
   add(unit: UnitBuilder): void {
     this.#units.push(unit);
-    for (const [key, handoff] of unit.handoffs) this.#seen.set(key, handoff);
+    for (const { next } of unit.pending) this.#leave(next);
   }
 
-  /** A unit that is part of the batch changed this handoff again; its others may have gone on in later units. */
-  extended(handoff: Handoff): void {
-    this.#seen.set(handoffKey(handoff.accepted.namespace, handoff.accepted.id), handoff);
+  /** A unit that is part of the batch takes up another: only what that one holds has changed. */
+  extend(unit: UnitBuilder, by: UnitBuilder): void {
+    for (const { next } of by.pending) this.#leave(next);
+    unit.absorb(by);
+  }
+
+  #leave(next: Handoff): void {
+    const { namespace, id } = next.accepted;
+    this.#changed.set(namespace, id, next);
+    if (next.status.state === "queued") this.#queued.set(namespace, id, next);
+    else this.#queued.delete(namespace, id);
   }
 
   /** What this batch accepted: its key and its place in its lane count for the submits after it. */
-  accepted(unit: UnitBuilder, handoff: Handoff): void {
-    const { accepted } = handoff;
-    this.#born.set(handoffKey(accepted.namespace, accepted.id), unit);
-    this.#keys.set(senderKey(accepted.namespace, accepted.from, accepted.idempotency_key), accepted);
-    const sender = handoffKey(accepted.namespace, accepted.from);
-    this.#acceptedFrom.set(sender, (this.#acceptedFrom.get(sender) ?? 0) + 1);
+  accepted(unit: UnitBuilder, { accepted }: Handoff): void {
+    const { namespace, id, from, idempotency_key } = accepted;
+    this.#born.set(namespace, id, unit);
+    this.#keys.set(keyName(namespace, from, idempotency_key), accepted);
+    this.#acceptedFrom.set(namespace, from, (this.#acceptedFrom.get(namespace, from) ?? 0) + 1);
     const lane = laneOf(accepted);
     if (lane === null) return;
-    const key = handoffKey(accepted.namespace, lane);
-    this.#lanes.set(key, [...(this.#lanes.get(key) ?? []), accepted.id]);
+    this.#lanes.set(namespace, lane, [...(this.#lanes.get(namespace, lane) ?? []), id]);
   }
 
-  async known(
-    namespace: string,
-    from: string,
-    key: string,
-  ): Promise<{ readonly id: string; readonly content: string } | null> {
-    return this.#keys.get(senderKey(namespace, from, key)) ?? (await this.#around.store.key(namespace, from, key));
+  known(namespace: string, from: string, key: string): KnownKey | null {
+    const known = this.#keys.get(keyName(namespace, from, key));
+    if (known !== undefined) return known;
+    throw new Missing(() => this.#readKey(namespace, from, key));
   }
 
   /** Whether the id belonged to a handoff that retention dropped. Only an old id can: a fresh one need not be looked up. */
-  async isUsed(namespace: string, id: string): Promise<boolean> {
-    const is_fresh = idTime(id) > this.now - fresh_id_ms;
-    return !is_fresh && (await this.#around.store.wasPurged(namespace, id));
+  isUsed(namespace: string, id: string): boolean {
+    return this.#mayBeUsed(id) && this.#purged.get(`${namespace} ${id}`, this.#askPurged(namespace, id));
   }
 
   openOf(namespace: string, from: string): number {
-    return this.#around.openOf(namespace, from) + (this.#acceptedFrom.get(handoffKey(namespace, from)) ?? 0);
+    return this.#around.openOf(namespace, from) + (this.#acceptedFrom.get(namespace, from) ?? 0);
   }
 
-  async laneBusy(namespace: string, lane: string | null, unit: UnitBuilder): Promise<boolean> {
-    return lane !== null && (await this.#laneHead(unit, namespace, lane)) !== null;
+  laneBusy(namespace: string, lane: string | null, unit: UnitBuilder): boolean {
+    return lane !== null && this.#laneHead(unit, namespace, lane) !== null;
   }
 
   /** Handoffs that this batch itself made ready: they need not go to disk before they are delivered. */
   readyHere(namespace: string): readonly Ready[] {
     const ready: Ready[] = [];
-    for (const handoff of this.#seen.values()) {
-      if (handoff.accepted.namespace !== namespace) continue;
-      const { queue, rank } = findable(handoff, this.timing, this.now);
-      if (queue === null) continue;
-      const { excluded, avoid, prefer, accepted } = handoff;
-      ready.push({ id: accepted.id, queue, rank, excluded, avoid, prefer });
+    for (const handoff of this.#queued.of(namespace)) {
+      const item = readyNow(handoff, this.timing, this.now);
+      if (item !== null) ready.push(item);
     }
     return ready;
   }
 
-  get changed(): IterableIterator<[string, Handoff]> {
-    return this.#seen.entries();
+  /** The handoff's own body: written lately, or on disk. */
+  body(namespace: string, id: string): Body | null {
+    const { bodies, store } = this.#around;
+    const known = bodies.get(namespace, id, "handoff", 0);
+    return known ?? this.#bodies.get(`${namespace} ${id}`, () => store.body(namespace, id, "handoff", 0));
   }
 
-  /** A body that this batch is about to write, that was written lately, or that is on disk. */
-  async body(namespace: string, id: string): Promise<Body | null> {
-    const known = this.#around.bodies.get(handoffKey(namespace, id));
-    return known ?? (await this.#around.store.body(namespace, id, "handoff", 0));
+  /** Handoffs whose time has come. */
+  due(limit: number): readonly Named[] {
+    return this.#due.get(`${limit}`, async () => {
+      const due = await this.#around.store.due(this.now, limit);
+      await this.prefetch(due);
+      return due;
+    });
+  }
+
+  openChildren(namespace: string, parent: string, limit: number): readonly string[] {
+    return this.#children.get(`${limit} ${namespace} ${parent}`, async () => {
+      const ids = await this.#around.store.openChildren(namespace, parent, limit);
+      await this.prefetch(ids.map((id) => ({ namespace, id })));
+      return ids;
+    });
+  }
+
+  /** Leases that this worker holds on disk. */
+  held(namespace: string, agent: string, worker: string): readonly Handoff[] {
+    return this.#held.get(`${namespace} ${agent} ${worker}`, async () => {
+      const { store } = this.#around;
+      const loaded = await store.load(namespace, await store.held(namespace, agent, worker));
+      return loaded.filter((handoff) => handoff !== null);
+    });
   }
 
   /** Settles a handoff whose clocks ran out before something else relies on its state. */
-  async settle(namespace: string, id: string): Promise<void> {
-    const handoff = await this.see(namespace, id);
+  settle(namespace: string, id: string): void {
+    const handoff = this.see(namespace, id);
     if (handoff === null || hasEnded(handoff.status)) return;
     const wake_at = wakeAt(handoff, this.timing, this.now);
     if (wake_at === null || wake_at > this.now) return;
     const unit = new UnitBuilder();
-    await this.decide(unit, namespace, id, { type: "tick" });
+    this.decide(unit, namespace, id, { type: "tick" });
     this.add(unit);
   }
 
-  #context(before: Handoff | null, command: Command, given: Partial<Context>): Context {
+  #mayBeUsed(id: string): boolean {
+    return idTime(id) <= this.now - fresh_id_ms;
+  }
+
+  #askPurged(namespace: string, id: string): () => Promise<boolean> {
+    return () => this.#around.store.wasPurged(namespace, id);
+  }
+
+  #askLane(namespace: string, lane: string, limit: number): [string, () => Promise<readonly string[]>] {
+    const ask = async () => {
+      const ids = await this.#around.store.laneMembers(namespace, lane, limit);
+      await this.prefetch(ids.map((id) => ({ namespace, id })));
+      return ids;
+    };
+    return [`${limit} ${namespace} ${lane}`, ask];
+  }
+
+  async #load(namespace: string, ids: readonly string[]): Promise<void> {
+    const loaded = await this.#around.store.load(namespace, ids);
+    for (const [index, id] of ids.entries()) {
+      const handoff = loaded[index];
+      if (handoff == null) this.#absent.set(namespace, id, true);
+      else this.#around.cache.set(handoff);
+    }
+  }
+
+  async #readKey(namespace: string, from: string, key: string): Promise<void> {
+    this.#keys.set(keyName(namespace, from, key), await this.#around.store.key(namespace, from, key));
+  }
+
+  #context(before: Handoff | null, command: Command, given: Partial<Context> | undefined): Context {
     return {
       limits: this.#around.limits,
       resumed_at: this.#around.resumed_at,
@@ -225,7 +312,7 @@ export class Batch {
       lane_busy: false,
       sender_open: 0,
       id_used: false,
-      target: { kind: "fits", except: [] },
+      target: fits,
       others: this.#others(before, command),
       ...given,
     };
@@ -236,31 +323,32 @@ export class Batch {
     return this.#around.others(before, command.agent);
   }
 
-  async #freeLane(unit: UnitBuilder, namespace: string, lane: string): Promise<void> {
-    const head = await this.#laneHead(unit, namespace, lane);
-    if (head !== null) await this.decide(unit, namespace, head, { type: "unblock" });
+  #freeLane(unit: UnitBuilder, namespace: string, lane: string): void {
+    const head = this.#laneHead(unit, namespace, lane);
+    if (head !== null) this.decide(unit, namespace, head, { type: "unblock" });
   }
 
   /** The first handoff of a lane that is still open after everything decided so far. */
-  async #laneHead(unit: UnitBuilder, namespace: string, lane: string): Promise<string | null> {
+  #laneHead(unit: UnitBuilder, namespace: string, lane: string): string | null {
     for (let limit = lane_page; ; limit *= 4) {
-      const members = await this.#around.store.laneMembers(namespace, lane, limit);
-      const open = await this.#firstOpen(unit, namespace, members);
+      const members = this.#lanesRead.get(...this.#askLane(namespace, lane, limit));
+      const open = this.#firstOpen(unit, namespace, members);
       if (open !== null) return open;
       if (members.length < limit) break;
     }
-    return this.#firstOpen(unit, namespace, this.#lanes.get(handoffKey(namespace, lane)) ?? []);
+    return this.#firstOpen(unit, namespace, this.#lanes.get(namespace, lane) ?? []);
   }
 
-  async #firstOpen(unit: UnitBuilder, namespace: string, ids: readonly string[]): Promise<string | null> {
+  #firstOpen(unit: UnitBuilder, namespace: string, ids: readonly string[]): string | null {
     for (const id of ids) {
-      const handoff = await this.see(namespace, id, unit);
+      const handoff = this.see(namespace, id, unit);
       if (handoff !== null && !hasEnded(handoff.status)) return id;
     }
     return null;
   }
 }
 
-function senderKey(namespace: string, from: string, key: string): string {
-  return JSON.stringify([namespace, from, key]);
+/** Names of namespaces and agents hold no space. */
+function keyName(namespace: string, from: string, key: string): string {
+  return `${namespace} ${from} ${key}`;
 }

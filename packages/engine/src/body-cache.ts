@@ -1,40 +1,66 @@
-/** The newest bodies in memory: a handoff that is delivered at once need not be read back from disk. */
+/**
+ * The newest bodies in memory: a handoff that is delivered at once need not be read back from disk, nor the outcome that
+ * its sender waits for. Other kinds are rarely read soon.
+ */
 
-import type { Body } from "./store.ts";
+import { Names } from "./names.ts";
+import type { Body, BodyKind } from "./store.ts";
+
+/** What is kept of one handoff. */
+interface Kept {
+  readonly namespace: string;
+  readonly id: string;
+  readonly bodies: Body[];
+  bytes: number;
+}
 
 export class BodyCache {
   readonly #limit_bytes: number;
-  readonly #bodies = new Map<string, Body>();
+  readonly #kept = new Names<Kept>();
+  /** In the order they came: the oldest go first. */
+  readonly #order = new Set<Kept>();
   #bytes = 0;
 
   constructor(limit_bytes: number) {
     this.#limit_bytes = limit_bytes;
   }
 
-  get(key: string): Body | undefined {
-    return this.#bodies.get(key);
+  get(namespace: string, id: string, kind: BodyKind, number: number): Body | undefined {
+    return this.#kept.get(namespace, id)?.bodies.find((body) => body.kind === kind && body.number === number);
   }
 
-  set(key: string, body: Body): void {
-    this.delete(key);
-    this.#bodies.set(key, body);
-    this.#bytes += bodyBytes(body);
-    for (const [oldest] of this.#bodies) {
+  add(namespace: string, id: string, body: Body): void {
+    if (body.kind !== "handoff" && body.kind !== "outcome") return;
+    const kept = this.#kept.get(namespace, id) ?? this.#begin(namespace, id);
+    const bytes = bodyBytes(body);
+    kept.bodies.push(body);
+    kept.bytes += bytes;
+    this.#bytes += bytes;
+    for (const oldest of this.#order) {
       if (this.#bytes <= this.#limit_bytes) break;
-      this.delete(oldest);
+      this.delete(oldest.namespace, oldest.id);
     }
   }
 
-  delete(key: string): void {
-    const known = this.#bodies.get(key);
-    if (known === undefined) return;
-    this.#bodies.delete(key);
-    this.#bytes -= bodyBytes(known);
+  delete(namespace: string, id: string): void {
+    const kept = this.#kept.get(namespace, id);
+    if (kept === undefined) return;
+    this.#kept.delete(namespace, id);
+    this.#order.delete(kept);
+    this.#bytes -= kept.bytes;
   }
 
   clear(): void {
-    this.#bodies.clear();
+    this.#kept.clear();
+    this.#order.clear();
     this.#bytes = 0;
+  }
+
+  #begin(namespace: string, id: string): Kept {
+    const kept = { namespace, id, bodies: [], bytes: 0 };
+    this.#kept.set(namespace, id, kept);
+    this.#order.add(kept);
+    return kept;
   }
 }
 

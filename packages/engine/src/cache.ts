@@ -1,58 +1,63 @@
 /** Committed handoffs in memory. A handoff with a live lease stays: its heartbeats live only here. */
 
 import { type Handoff, liveLease } from "@handfast/core";
+import { Names } from "./names.ts";
 
 export class HandoffCache {
   readonly #limit: number;
-  /** Insertion order is the order of use. */
-  readonly #recent = new Map<string, Handoff>();
-  readonly #leased = new Map<string, Handoff>();
+  readonly #leased = new Names<Handoff>();
+  /** What was not asked for while the newer half filled up is forgotten. */
+  #newer = new Names<Handoff>();
+  #older = new Names<Handoff>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  get(key: string): Handoff | undefined {
-    const leased = this.#leased.get(key);
-    if (leased !== undefined) return leased;
-    const recent = this.#recent.get(key);
-    if (recent === undefined) return undefined;
-    this.#recent.delete(key);
-    this.#recent.set(key, recent);
-    return recent;
+  get(namespace: string, id: string): Handoff | undefined {
+    const near = this.#leased.get(namespace, id) ?? this.#newer.get(namespace, id);
+    if (near !== undefined) return near;
+    const older = this.#older.get(namespace, id);
+    if (older !== undefined) this.#keep(namespace, id, older);
+    return older;
   }
 
   /** Keeps the newer of the two: a read that started before a commit must not undo it. */
-  set(key: string, handoff: Handoff): void {
-    const known = this.#leased.get(key) ?? this.#recent.get(key);
+  set(handoff: Handoff): void {
+    const { namespace, id } = handoff.accepted;
+    const known = this.get(namespace, id);
     if (known !== undefined && known.version > handoff.version) return;
-    this.delete(key);
-    if (liveLease(handoff) !== null) {
-      this.#leased.set(key, handoff);
-      return;
-    }
-    this.#recent.set(key, handoff);
-    if (this.#recent.size > this.#limit) {
-      const oldest = this.#recent.keys().next();
-      if (!oldest.done) this.#recent.delete(oldest.value);
+    if (liveLease(handoff) === null) {
+      this.#leased.delete(namespace, id);
+      this.#keep(namespace, id, handoff);
+    } else {
+      this.#leased.set(namespace, id, handoff);
+      this.#newer.delete(namespace, id);
+      this.#older.delete(namespace, id);
     }
   }
 
-  isLeased(key: string): boolean {
-    return this.#leased.has(key);
+  isLeased(namespace: string, id: string): boolean {
+    return this.#leased.has(namespace, id);
   }
 
-  delete(key: string): void {
-    this.#recent.delete(key);
-    this.#leased.delete(key);
+  delete(namespace: string, id: string): void {
+    this.#leased.delete(namespace, id);
+    this.#newer.delete(namespace, id);
+    this.#older.delete(namespace, id);
   }
 
   clear(): void {
-    this.#recent.clear();
     this.#leased.clear();
+    this.#newer.clear();
+    this.#older.clear();
   }
-}
 
-export function handoffKey(namespace: string, id: string): string {
-  return `${namespace} ${id}`;
+  #keep(namespace: string, id: string, handoff: Handoff): void {
+    this.#older.delete(namespace, id);
+    this.#newer.set(namespace, id, handoff);
+    if (this.#newer.size < this.#limit / 2) return;
+    this.#older = this.#newer;
+    this.#newer = new Names();
+  }
 }

@@ -4,7 +4,6 @@
  */
 
 import { type Handoff, liveLease, type Refusal } from "@handfast/core";
-import { handoffKey } from "./cache.ts";
 import type { EngineLimits } from "./limits.ts";
 
 interface Stream {
@@ -44,7 +43,7 @@ export class ChunkBuffers {
     if (lease?.fence !== holder.fence || lease.agent !== holder.agent) {
       return { code: 412, reason: "lease_lost", message: `fence ${holder.fence} of handoff ${id} is over` };
     }
-    const key = handoffKey(namespace, id);
+    const key = keyOf(namespace, id);
     const stream = this.#stream(key, holder.fence);
     const end = stream.floor + stream.text.length;
     if (offset > end) {
@@ -59,7 +58,7 @@ export class ChunkBuffers {
   }
 
   read(namespace: string, id: string, offset: number): Chunks | null {
-    const stream = this.#streams.get(handoffKey(namespace, id));
+    const stream = this.#streams.get(keyOf(namespace, id));
     if (stream === undefined) return null;
     const from = Math.min(Math.max(offset, stream.floor), stream.floor + stream.text.length);
     return { fence: stream.fence, floor: stream.floor, offset: from, text: stream.text.slice(from - stream.floor) };
@@ -96,4 +95,8 @@ export class ChunkBuffers {
       this.#streams.delete(key);
     }
   }
+}
+
+function keyOf(namespace: string, id: string): string {
+  return `${namespace} ${id}`;
 }

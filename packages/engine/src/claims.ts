@@ -3,20 +3,16 @@
 import { type Handoff, liveLease, type Time } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { Job, Planned } from "./jobs.ts";
-import type { Committed } from "./memory.ts";
 import type { Claim } from "./requests.ts";
-import type { Store } from "./store.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { WaitingClaim, Workers } from "./workers.ts";
 
 export class Claims {
   readonly #workers: Workers;
-  readonly #store: Store;
   readonly #surroundings: Surroundings;
 
-  constructor(workers: Workers, store: Store, surroundings: Surroundings) {
+  constructor(workers: Workers, surroundings: Surroundings) {
     this.#workers = workers;
-    this.#store = store;
     this.#surroundings = surroundings;
   }
 
@@ -61,9 +57,9 @@ export class Claims {
   }
 
   /** Gives each claim what was committed for it. */
-  handOver(served: ReadonlySet<WaitingClaim>, committed: Committed): void {
+  handOver(served: ReadonlySet<WaitingClaim>): void {
     for (const waiting of served) {
-      const leases = waiting.given.filter(({ unit }) => committed.get(unit) === "ok").map(({ handoff }) => handoff);
+      const leases = waiting.given.filter(({ unit }) => unit.result === "ok").map(({ handoff }) => handoff);
       waiting.given = [];
       if (leases.length === 0) {
         if (waiting.overdue) waiting.finish([]);
@@ -94,11 +90,11 @@ export class Claims {
   }
 
   /** A repeated request gets the same leases; a new one joins those that wait and takes part in this batch's dispatch. */
-  async #plan(batch: Batch, waiting: WaitingClaim, isOver: () => boolean): Promise<Planned> {
+  #plan(batch: Batch, waiting: WaitingClaim, isOver: () => boolean): Planned {
     const { claim } = waiting;
     this.#workers.seen(claim, claim.queues, batch.now);
-    if (this.#workers.mustRecall(claim)) await this.#recall(claim);
-    const same = await this.#stillHeld(batch, claim);
+    if (!this.#workers.isRecalled(claim)) this.#recall(batch, claim);
+    const same = this.#stillHeld(batch, claim);
     if (same.length > 0) {
       this.#workers.toldAgain(same);
       // What came after it in this batch may have ended some of these leases.
@@ -112,19 +108,20 @@ export class Claims {
     return { units: [], answer };
   }
 
-  async #stillHeld(batch: Batch, claim: Claim): Promise<readonly Handoff[]> {
+  #stillHeld(batch: Batch, claim: Claim): readonly Handoff[] {
     const held: Handoff[] = [];
     for (const id of this.#workers.answeredWith(claim) ?? []) {
-      const handoff = await batch.see(claim.namespace, id);
+      const handoff = batch.see(claim.namespace, id);
       if (handoff !== null && holds(handoff, claim)) held.push(handoff);
     }
     return held;
   }
 
   /** Leases that this worker held before the relay's start, by the request that got them. */
-  async #recall({ namespace, agent, worker }: Claim): Promise<void> {
-    const ids = await this.#store.held(namespace, agent, worker);
-    const held = (await this.#store.load(namespace, ids)).filter((handoff) => handoff !== null);
+  #recall(batch: Batch, claim: Claim): void {
+    const { namespace, agent, worker } = claim;
+    const held = batch.held(namespace, agent, worker);
+    this.#workers.recalled(claim);
     for (const [request_id, handoffs] of Map.groupBy(held, (handoff) => liveLease(handoff)?.request_id ?? "")) {
       const request = { namespace, agent, worker, request_id };
       this.#workers.rememberAnswer(

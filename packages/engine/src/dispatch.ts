@@ -4,6 +4,7 @@ import { choose, queueOf, type Ready } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { ClaimGroup } from "./claim-groups.ts";
 import type { EngineLimits } from "./limits.ts";
+import { planned } from "./reading.ts";
 import type { Store } from "./store.ts";
 import { UnitBuilder } from "./unit.ts";
 import type { WaitingClaim, Workers } from "./workers.ts";
@@ -11,6 +12,11 @@ import type { WaitingClaim, Workers } from "./workers.ts";
 /** More than the free slots are read, because a preference may hold some back. */
 const spare_candidates = 16;
 const most_spare_candidates = 8_192;
+
+interface Delivery {
+  readonly changed: boolean;
+  readonly claim?: WaitingClaim;
+}
 
 export class Dispatch {
   readonly #store: Store;
@@ -36,10 +42,12 @@ export class Dispatch {
         const { stored, isCut } = await this.#stored(batch, namespace, spare);
         if (here.length === 0 && stored.length === 0 && !isCut) break;
         const ready = [...here, ...stored];
-        const live = this.#workers.live(namespace, new Set(ready.map(({ queue }) => queue)), batch.now);
+        const live = this.#workers.live(namespace, ready, batch.now);
+        const chosen = choose(ready, live, batch.now).slice(0, left);
+        await batch.prefetch(chosen.map(({ id }) => ({ namespace, id })));
         let changes = 0;
-        for (const { id, agent, worker } of choose(ready, live, batch.now).slice(0, left)) {
-          const { changed, claim } = await this.#deliver(batch, namespace, id, agent, worker);
+        for (const { id, agent, worker } of chosen) {
+          const { changed, claim } = await planned(() => this.#deliver(batch, namespace, id, agent, worker));
           if (claim !== undefined) served.add(claim);
           if (changed) changes += 1;
         }
@@ -72,44 +80,29 @@ export class Dispatch {
   }
 
   /** Delivers, or excludes the agent whose manifest the input no longer fits. */
-  async #deliver(
-    batch: Batch,
-    namespace: string,
-    id: string,
-    agent: string,
-    worker: string,
-  ): Promise<{ readonly changed: boolean; readonly claim?: WaitingClaim }> {
-    const handoff = await batch.see(namespace, id);
+  #deliver(batch: Batch, namespace: string, id: string, agent: string, worker: string): Delivery {
+    const handoff = batch.see(namespace, id);
     const queue = handoff === null ? "" : queueOf(handoff.accepted);
     const waiting = this.#workers.claimFor(namespace, agent, worker, queue);
     if (handoff === null || waiting === undefined) return { changed: false };
-    // Accepted in this batch and untouched since: its delivery joins the same unit.
-    const born = batch.bornIn(handoff);
-    const unit = born ?? new UnitBuilder();
     const offer = waiting.claim.offer(handoff);
-    const body = offer.since > handoff.accepted.accepted_at ? await batch.body(namespace, id) : null;
+    const body = offer.since > handoff.accepted.accepted_at ? batch.body(namespace, id) : null;
     const error = body === null ? null : offer.check(body);
     const { manifest, attempt_ms, idempotent } = offer;
     const { request_id } = waiting.claim;
-    const decision =
+    const command =
       error === null
-        ? await batch.decide(unit, namespace, id, {
-            type: "deliver",
-            agent,
-            worker,
-            request_id,
-            manifest,
-            attempt_ms,
-            idempotent,
-          })
-        : await batch.decide(unit, namespace, id, { type: "exclude", agent, error });
-    if (decision.next !== null) {
-      if (born === undefined) batch.add(unit);
-      else batch.extended(decision.next);
-    }
+        ? ({ type: "deliver", agent, worker, request_id, manifest, attempt_ms, idempotent } as const)
+        : ({ type: "exclude", agent, error } as const);
+    const unit = new UnitBuilder();
+    const decision = batch.decide(unit, namespace, id, command);
     if (decision.next === null) return { changed: false };
+    // Accepted in this batch and untouched since: its delivery joins the same unit.
+    const born = batch.bornIn(handoff);
+    if (born === undefined) batch.add(unit);
+    else batch.extend(born, unit);
     if (decision.refusal !== null || error !== null) return { changed: true };
-    waiting.given.push({ handoff: decision.next, unit });
+    waiting.given.push({ handoff: decision.next, unit: born ?? unit });
     return { changed: true, claim: waiting };
   }
 }

@@ -18,16 +18,16 @@ import {
 import { makeId } from "@handfast/protocol";
 import { Batch } from "./batch.ts";
 import { bodyBytes } from "./body-cache.ts";
-import { handoffKey } from "./cache.ts";
 import { ChunkBuffers } from "./chunks.ts";
 import { Claims } from "./claims.ts";
 import { Dispatch } from "./dispatch.ts";
 import { EngineFault, outOfSpace, stopped } from "./fault.ts";
 import { type Job, type JobClass, JobQueue, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
-import { type Committed, Memory } from "./memory.ts";
+import { Memory } from "./memory.ts";
 import { type Plan, planCommand, planDue, planRecords, planRedrive, planSubmit } from "./plan.ts";
 import { Poison } from "./poison.ts";
+import { planned } from "./reading.ts";
 import type {
   Answer,
   Claim,
@@ -38,7 +38,7 @@ import type {
   Submission,
   SubmitAnswer,
 } from "./requests.ts";
-import type { Body, RecordWrite, Store, UnitResult } from "./store.ts";
+import type { Body, RecordWrite, Store, Unit } from "./store.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { Pulse, Timers } from "./timers.ts";
 import type { UnitBuilder } from "./unit.ts";
@@ -65,7 +65,7 @@ const goOn: Job = {
   class: "urgent",
   bytes: 0,
   wants: [],
-  decide: async () => ({ units: [], answer: () => {} }),
+  decide: () => ({ units: [], answer: () => {} }),
   fail: () => {},
 };
 
@@ -106,9 +106,9 @@ export class Engine implements HandoffEngine {
     this.wakeups = new Wakeups(surroundings);
     this.chunks = new ChunkBuffers(this.#limits);
     this.#jobs = new JobQueue(this.#limits);
-    const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(handoffKey(namespace, id));
+    const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased);
-    this.#claims = new Claims(this.#workers, store, surroundings);
+    this.#claims = new Claims(this.#workers, surroundings);
     this.#dispatch = new Dispatch(store, this.#workers, this.#limits);
     this.#memory = new Memory(this.#limits, this.wakeups, {
       onReady: (namespace, queue) => this.#workers.groups.arrived(namespace, queue),
@@ -120,13 +120,13 @@ export class Engine implements HandoffEngine {
       surroundings,
       now: () => this.now(),
       nextDue: () => store.nextDue(),
-      planDue: (batch) =>
+      planDue: (batch, settled) =>
         planDue(
           batch,
-          store,
           this.#limits,
           () => this.#newId(),
           poison,
+          settled,
           (error) => options.onBug?.(error),
         ),
       enqueue: (job) => this.#enqueue(job),
@@ -174,16 +174,13 @@ export class Engine implements HandoffEngine {
 
   submit(submissions: readonly Submission[]): Promise<SubmitAnswer> {
     const bytes = submissions.reduce((sum, { body }) => sum + bodyBytes(body), 0);
-    const wants = submissions.flatMap(({ draft }) =>
-      draft.causation === null ? [] : [{ namespace: draft.namespace, id: draft.causation.id }],
-    );
-    return this.#ask("submit", bytes, wants, (batch) => planSubmit(batch, submissions));
+    return this.#ask("submit", bytes, submissions, (batch) => planSubmit(batch, submissions));
   }
 
   perform(namespace: string, id: string, command: PublicCommand, enclosure?: Enclosure): Promise<Answer> {
     const bytes = enclosure?.body ? bodyBytes(enclosure.body) : 0;
-    return this.#ask("urgent", bytes, [{ namespace, id }], async (batch) => {
-      const plan = await planCommand(batch, namespace, id, command, enclosure);
+    return this.#ask("urgent", bytes, [{ namespace, id }], (batch) => {
+      const plan = planCommand(batch, namespace, id, command, enclosure);
       const lease = plan.answer.handoff === null ? null : liveLease(plan.answer.handoff);
       if (lease !== null) this.#workers.seen({ namespace, agent: lease.agent, worker: lease.worker }, null, batch.now);
       return plan;
@@ -197,14 +194,14 @@ export class Engine implements HandoffEngine {
     submission: Submission,
   ): Promise<RedriveAnswer> {
     const bytes = bodyBytes(submission.body);
-    return this.#ask("submit", bytes, [{ namespace, id }], (batch) =>
+    return this.#ask("submit", bytes, [{ namespace, id }, submission], (batch) =>
       planRedrive(batch, namespace, id, actor, submission),
     );
   }
 
   async putRecords(records: readonly RecordWrite[]): Promise<boolean> {
     try {
-      return await this.#ask("urgent", 0, [], async (batch) => planRecords(batch, records));
+      return await this.#ask("urgent", 0, [], (batch) => planRecords(batch, records));
     } catch (error) {
       if (error instanceof EngineFault && error.reason === "conflict") return false;
       throw error;
@@ -226,9 +223,9 @@ export class Engine implements HandoffEngine {
   }
 
   async get(namespace: string, id: string): Promise<Handoff | null> {
-    const key = handoffKey(namespace, id);
-    const [loaded] = this.#memory.cache.get(key) === undefined ? await this.#store.load(namespace, [id]) : [null];
-    const handoff = this.#memory.cache.get(key) ?? loaded ?? null;
+    const { cache } = this.#memory;
+    const [loaded] = cache.get(namespace, id) === undefined ? await this.#store.load(namespace, [id]) : [null];
+    const handoff = cache.get(namespace, id) ?? loaded ?? null;
     if (handoff === null || hasEnded(handoff.status) || this.#state !== "running") return handoff;
     const timing = { limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at };
     const wake_at = wakeAt(handoff, timing, this.now());
@@ -240,8 +237,9 @@ export class Engine implements HandoffEngine {
   }
 
   async body(namespace: string, id: string, kind: Body["kind"], number: number): Promise<Body | null> {
-    const cached = kind === "handoff" && number === 0 ? this.#memory.bodies.get(handoffKey(namespace, id)) : undefined;
-    return cached ?? (await this.#store.body(namespace, id, kind, number));
+    return (
+      this.#memory.bodies.get(namespace, id, kind, number) ?? (await this.#store.body(namespace, id, kind, number))
+    );
   }
 
   /** Finishes what was asked, gives waiting claims an empty answer, and leaves every lease as it is. */
@@ -258,19 +256,14 @@ export class Engine implements HandoffEngine {
     if (this.state !== "failed") this.#state = "stopped";
   }
 
-  #ask<T>(
-    jobClass: JobClass,
-    bytes: number,
-    wants: Job["wants"],
-    plan: (batch: Batch) => Promise<Plan<T>>,
-  ): Promise<T> {
+  #ask<T>(jobClass: JobClass, bytes: number, wants: Job["wants"], plan: (batch: Batch) => Plan<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#enqueue({
         class: jobClass,
         bytes,
         wants,
-        decide: async (batch) => {
-          const { units, answer } = await plan(batch);
+        decide: (batch) => {
+          const { units, answer } = plan(batch);
           return { units, answer: () => resolve(answer) };
         },
         fail: reject,
@@ -334,13 +327,13 @@ export class Engine implements HandoffEngine {
     );
     try {
       await batch.prefetch(jobs.flatMap(({ wants }) => wants));
-      const planned = new Map<Job, Planned>();
-      for (const job of jobs) await this.#planOne(batch, job, planned);
+      const plans = new Map<Job, Planned>();
+      for (const job of jobs) await this.#planOne(batch, job, plans);
       const { served, more } = await this.#dispatch.run(batch);
-      const committed = await this.#commit(batch);
-      this.#memory.remember(committed);
-      this.#claims.handOver(served, committed);
-      this.#answer(planned, committed);
+      await this.#commit(batch);
+      this.#memory.remember(batch.units);
+      this.#claims.handOver(served);
+      this.#answer(plans);
       if (more) this.#jobs.add(goOn);
     } catch (error) {
       await this.#recover(error, jobs);
@@ -348,34 +341,37 @@ export class Engine implements HandoffEngine {
   }
 
   /** One bad command never fails its batch. */
-  async #planOne(batch: Batch, job: Job, planned: Map<Job, Planned>): Promise<void> {
+  async #planOne(batch: Batch, job: Job, plans: Map<Job, Planned>): Promise<void> {
     try {
-      planned.set(job, await job.decide(batch));
+      plans.set(job, await planned(() => job.decide(batch)));
     } catch (error) {
       this.#options.onBug?.(error);
       job.fail(new EngineFault(500, "internal", "the relay made a mistake; it was logged"));
     }
   }
 
-  async #commit(batch: Batch): Promise<Committed> {
-    const results = new Map<UnitBuilder, UnitResult>();
+  async #commit(batch: Batch): Promise<void> {
     const key_until = batch.now + this.#limits.dedupe_window_ms;
-    const built = batch.units.map((builder) => ({ builder, unit: builder.build(batch.timing, batch.now, key_until) }));
-    const units = built.flatMap(({ unit }) => (unit === null ? [] : [unit]));
-    const began = performance.now();
-    const outcome = units.length > 0 ? await this.#store.commit(units) : [];
-    if (units.length > 0) this.#options.onCommit?.(units.length, performance.now() - began);
-    let index = 0;
-    for (const { builder, unit } of built) {
-      results.set(builder, unit === null ? "ok" : (outcome[index++] ?? "conflict"));
+    const units: Unit[] = [];
+    const sent: UnitBuilder[] = [];
+    for (const builder of batch.units) {
+      const unit = builder.build(batch.timing, batch.now, key_until);
+      builder.result = "ok";
+      if (unit === null) continue;
+      units.push(unit);
+      sent.push(builder);
     }
-    return results;
+    if (units.length === 0) return;
+    const began = performance.now();
+    const results = await this.#store.commit(units);
+    this.#options.onCommit?.(units.length, performance.now() - began);
+    for (const [index, builder] of sent.entries()) builder.result = results[index] ?? "conflict";
   }
 
-  #answer(planned: ReadonlyMap<Job, Planned>, committed: Committed): void {
+  #answer(plans: ReadonlyMap<Job, Planned>): void {
     const again: Job[] = [];
-    for (const [job, { units, answer }] of planned) {
-      if (units.every((unit) => committed.get(unit) !== "conflict")) answer();
+    for (const [job, { units, answer }] of plans) {
+      if (units.every(({ result }) => result !== "conflict")) answer();
       else if (this.#mayRetry(job)) again.push(job);
       else job.fail(new EngineFault(500, "conflict", "what this call was about kept changing; try again"));
     }

@@ -1,19 +1,25 @@
 /** Jobs that wait for the next batch: ends, acks and beats first, then submits, timers last but never starved. */
 
+import type { Draft } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { UnitBuilder } from "./unit.ts";
 
 export type JobClass = "urgent" | "submit" | "timer";
 
+/** What a job will look at, read ahead for the whole batch: a handoff, or all that it takes to accept one. */
+export type Wants = { readonly namespace: string; readonly id: string } | { readonly draft: Draft };
+
 export interface Job {
   readonly class: JobClass;
   /** About how much it will write. */
   readonly bytes: number;
-  /** Handoffs it will look at. */
-  readonly wants: readonly { readonly namespace: string; readonly id: string }[];
-  /** Decides into the batch. Returns what to do when the batch is safe; a throw fails this job alone. */
-  decide(batch: Batch): Promise<Planned>;
+  readonly wants: readonly Wants[];
+  /**
+   * Decides into the batch; again from the start where something was `Missing`. Returns what to do when the batch is safe;
+   * any other throw fails this job alone.
+   */
+  decide(batch: Batch): Planned;
   fail(error: unknown): void;
 }
 

@@ -1,14 +1,12 @@
 /** What the engine remembers of committed handoffs, and whom it wakes about them. Changes only after a commit. */
 
-import { hasEnded, type Time } from "@handfast/core";
+import { type Handoff, hasEnded, type Time } from "@handfast/core";
 import { BodyCache } from "./body-cache.ts";
-import { HandoffCache, handoffKey } from "./cache.ts";
+import { HandoffCache } from "./cache.ts";
 import type { EngineLimits } from "./limits.ts";
-import type { UnitResult } from "./store.ts";
+import { Names } from "./names.ts";
 import type { Pending, UnitBuilder } from "./unit.ts";
 import { type Wakeups, wakeKey } from "./wakeups.ts";
-
-export type Committed = ReadonlyMap<UnitBuilder, UnitResult>;
 
 interface Listeners {
   /** Something was left ready on disk in this queue. */
@@ -22,7 +20,7 @@ export class Memory {
   readonly bodies: BodyCache;
   /** How many handoffs are open. */
   open = 0;
-  readonly #openBySender = new Map<string, number>();
+  readonly #openBySender = new Names<number>();
   readonly #wakeups: Wakeups;
   readonly #listeners: Listeners;
 
@@ -41,15 +39,14 @@ export class Memory {
   }
 
   openOf(namespace: string, from: string): number {
-    return this.#openBySender.get(handoffKey(namespace, from)) ?? 0;
+    return this.#openBySender.get(namespace, from) ?? 0;
   }
 
   #count(namespace: string, from: string, delta: number): void {
     this.open += delta;
-    const key = handoffKey(namespace, from);
-    const open = (this.#openBySender.get(key) ?? 0) + delta;
-    if (open > 0) this.#openBySender.set(key, open);
-    else this.#openBySender.delete(key);
+    const open = this.openOf(namespace, from) + delta;
+    if (open > 0) this.#openBySender.set(namespace, from, open);
+    else this.#openBySender.delete(namespace, from);
   }
 
   forget(): void {
@@ -57,32 +54,32 @@ export class Memory {
     this.bodies.clear();
   }
 
-  remember(committed: Committed): void {
+  remember(units: readonly UnitBuilder[]): void {
     const wake = new Set<string>();
-    for (const [unit, result] of committed) {
-      for (const pending of unit.pending) {
-        const { namespace, id } = pending.next.accepted;
-        const key = handoffKey(namespace, id);
-        if (result === "conflict") this.cache.delete(key);
-        else this.#rememberOne(key, pending, wake);
+    for (const { result, pending } of units) {
+      for (const one of pending) {
+        const { namespace, id } = one.next.accepted;
+        if (result === "conflict") this.cache.delete(namespace, id);
+        else this.#rememberOne(one, wake);
       }
     }
     this.#wakeups.publish(wake);
   }
 
-  #rememberOne(key: string, pending: Pending, wake: Set<string>): void {
+  #rememberOne(pending: Pending, wake: Set<string>): void {
     const { next, bodies, purge, expected_version, find } = pending;
-    const { namespace, id } = next.accepted;
-    wake.add(wakeKey.handoff(namespace, id));
+    const { namespace, id, from } = next.accepted;
+    if (this.#wakeups.hears("handoff")) wake.add(wakeKey.handoff(namespace, id));
     if (purge) {
-      this.cache.delete(key);
-      this.bodies.delete(key);
+      this.cache.delete(namespace, id);
+      this.bodies.delete(namespace, id);
       wake.add(wakeKey.log(namespace));
       return;
     }
-    this.cache.set(key, next);
-    if (expected_version === 0) this.#count(namespace, next.accepted.from, 1);
-    for (const body of bodies) if (body.kind === "handoff") this.bodies.set(key, body);
+    this.cache.set(next);
+    if (expected_version === 0) this.#count(namespace, from, 1);
+    for (const body of bodies) this.bodies.add(namespace, id, body);
+    if (isTaken(next)) this.bodies.delete(namespace, id);
     if (find === null) return;
     if (find.queue !== null) this.#listeners.onReady(namespace, find.queue);
     if (find.wake_at !== null) this.#listeners.onWake(find.wake_at);
@@ -92,11 +89,16 @@ export class Memory {
   #tell({ next, events }: Pending, wake: Set<string>): void {
     if (events.length === 0) return;
     const { namespace, correlation_id, from } = next.accepted;
-    wake.add(wakeKey.correlation(namespace, correlation_id));
-    wake.add(wakeKey.log(namespace));
+    if (this.#wakeups.hears("correlation")) wake.add(wakeKey.correlation(namespace, correlation_id));
+    if (this.#wakeups.hears("log")) wake.add(wakeKey.log(namespace));
     const ended = hasEnded(next.status) && events.some(({ type }) => type === next.status.state);
     if (ended) this.#count(namespace, from, -1);
     if (ended || events.some(({ type }) => type === "asked" || type === "late"))
       wake.add(wakeKey.sender(namespace, from));
   }
+}
+
+/** Its sender has the outcome: nobody will ask for the bodies soon. */
+function isTaken({ status }: Handoff): boolean {
+  return hasEnded(status) && status.taken_at !== null;
 }

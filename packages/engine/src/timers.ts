@@ -3,8 +3,8 @@
 import type { Duration, Time } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { Job } from "./jobs.ts";
-import type { Plan } from "./plan.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { UnitBuilder } from "./unit.ts";
 
 /** How long to rest after a sweep that came to nothing, so that a mistake of ours does not spin. */
 const pause_ms = 1_000;
@@ -13,7 +13,8 @@ interface TimerOptions {
   readonly surroundings: Surroundings;
   readonly now: () => Time;
   readonly nextDue: () => Promise<Time | null>;
-  readonly planDue: (batch: Batch) => Promise<Plan<number>>;
+  /** Settles what is due; `settled` gets the units. */
+  readonly planDue: (batch: Batch, settled: UnitBuilder[]) => void;
   readonly enqueue: (job: Job) => void;
 }
 
@@ -63,14 +64,15 @@ export class Timers {
     if (this.#sweeping || !this.#running) return;
     this.#sweeping = true;
     const failed = () => this.#restart(this.#options.now() + pause_ms);
+    const settled: UnitBuilder[] = [];
     this.#options.enqueue({
       class: "timer",
       bytes: 0,
       wants: [],
-      decide: async (batch) => {
+      decide: (batch) => {
         this.#wake_at = null;
-        const { units } = await this.#options.planDue(batch);
-        return { units: [], answer: () => void this.#swept(units.length > 0).catch(failed) };
+        this.#options.planDue(batch, settled);
+        return { units: [], answer: () => void this.#swept(settled.length > 0).catch(failed) };
       },
       fail: failed,
     });

@@ -2,8 +2,8 @@
 
 import { type Decision, type Findable, findable, type Handoff, type Time, type Timing } from "@handfast/core";
 import { bodyBytes } from "./body-cache.ts";
-import { handoffKey } from "./cache.ts";
-import type { Body, RecordWrite, Unit, Write } from "./store.ts";
+import { Names } from "./names.ts";
+import type { Body, RecordWrite, Unit, UnitResult, Write } from "./store.ts";
 
 export interface Pending {
   readonly expected_version: number;
@@ -19,12 +19,16 @@ export interface Pending {
 }
 
 export class UnitBuilder {
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending: Pending[] = [];
+  /** Made for the second handoff: most units have one. */
+  #byName: Names<Pending> | null = null;
   readonly records: RecordWrite[] = [];
   bytes = 0;
+  /** What the store said; null until then. */
+  result: UnitResult | null = null;
 
-  see(key: string): Handoff | undefined {
-    return this.#pending.get(key)?.next;
+  see(namespace: string, id: string): Handoff | undefined {
+    return this.#find(namespace, id)?.next;
   }
 
   put(
@@ -34,42 +38,35 @@ export class UnitBuilder {
     body: Body | null,
     artifacts: readonly string[],
   ): void {
-    const key = handoffKey(next.accepted.namespace, next.accepted.id);
-    const known = this.#pending.get(key);
-    const pending = known ?? {
+    const { events, durable, purge } = decision;
+    if (body !== null) this.bytes += bodyBytes(body);
+    this.#join({
       expected_version: before?.version ?? 0,
       next,
-      durable: false,
+      durable,
       find: null,
-      events: [],
-      bodies: [],
-      artifacts: [],
-      purge: false,
-    };
-    pending.next = next;
-    pending.durable ||= decision.durable;
-    pending.events.push(...decision.events);
-    if (body !== null) {
-      pending.bodies.push(body);
-      this.bytes += bodyBytes(body);
-    }
-    pending.artifacts.push(...artifacts);
-    pending.purge ||= decision.purge;
-    this.#pending.set(key, pending);
+      events: [...events],
+      bodies: body === null ? [] : [body],
+      artifacts: [...artifacts],
+      purge,
+    });
   }
 
-  get handoffs(): ReadonlyMap<string, Handoff> {
-    return new Map([...this.#pending].map(([key, { next }]) => [key, next]));
+  /** What another unit, not part of the batch, holds becomes part of this one. */
+  absorb(other: UnitBuilder): void {
+    for (const pending of other.#pending) this.#join(pending);
+    this.records.push(...other.records);
+    this.bytes += other.bytes;
   }
 
-  get pending(): Iterable<Pending> {
-    return this.#pending.values();
+  get pending(): readonly Pending[] {
+    return this.#pending;
   }
 
   /** What goes to the store; null where nothing is worth a commit. */
   build(timing: Timing, now: Time, key_until: Time): Unit | null {
     const writes: Write[] = [];
-    for (const pending of this.#pending.values()) {
+    for (const pending of this.#pending) {
       const { expected_version, next, durable, events, bodies, artifacts, purge } = pending;
       if (!durable) continue;
       const find = findable(next, timing, now);
@@ -77,5 +74,33 @@ export class UnitBuilder {
       writes.push({ expected_version, next, find, events, bodies, artifacts, purge: purge ? { key_until } : null });
     }
     return writes.length === 0 && this.records.length === 0 ? null : { writes, records: this.records };
+  }
+
+  #find(namespace: string, id: string): Pending | undefined {
+    if (this.#byName !== null) return this.#byName.get(namespace, id);
+    const [only] = this.#pending;
+    const accepted = only?.next.accepted;
+    return accepted?.id === id && accepted.namespace === namespace ? only : undefined;
+  }
+
+  #join(pending: Pending): void {
+    const { namespace, id } = pending.next.accepted;
+    const known = this.#find(namespace, id);
+    if (known !== undefined) {
+      known.next = pending.next;
+      known.durable ||= pending.durable;
+      known.events.push(...pending.events);
+      known.bodies.push(...pending.bodies);
+      known.artifacts.push(...pending.artifacts);
+      known.purge ||= pending.purge;
+      return;
+    }
+    const [first] = this.#pending;
+    if (first !== undefined && this.#byName === null) {
+      this.#byName = new Names();
+      this.#byName.set(first.next.accepted.namespace, first.next.accepted.id, first);
+    }
+    this.#byName?.set(namespace, id, pending);
+    this.#pending.push(pending);
   }
 }

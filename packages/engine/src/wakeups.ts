@@ -3,7 +3,7 @@
 import type { Duration } from "@handfast/core";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Names of what can be waited for. */
+/** Names of what can be waited for: the kind, then which. */
 export const wakeKey = {
   handoff: (namespace: string, id: string) => `handoff ${namespace} ${id}`,
   correlation: (namespace: string, id: string) => `correlation ${namespace} ${id}`,
@@ -16,19 +16,37 @@ export class Wakeups {
   /** Whoever waits beside a wakeup for a time, waits by the same clock. */
   readonly surroundings: Surroundings;
   readonly #listeners = new Map<string, Set<() => void>>();
+  /** How many keys of each kind somebody waits for. */
+  readonly #kinds = new Map<string, number>();
 
   constructor(surroundings: Surroundings) {
     this.surroundings = surroundings;
   }
 
   subscribe(key: string, listener: () => void): () => void {
-    const set = this.#listeners.get(key) ?? new Set();
-    this.#listeners.set(key, set);
-    set.add(listener);
+    let set = this.#listeners.get(key);
+    if (set === undefined) {
+      set = new Set();
+      this.#listeners.set(key, set);
+      this.#count(key, 1);
+    }
+    const own = set.add(listener);
     return () => {
-      set.delete(listener);
-      if (set.size === 0 && this.#listeners.get(key) === set) this.#listeners.delete(key);
+      own.delete(listener);
+      if (own.size > 0 || this.#listeners.get(key) !== own) return;
+      this.#listeners.delete(key);
+      this.#count(key, -1);
     };
+  }
+
+  /** Whether anybody waits for something of this kind: where nobody does, its keys need not be made. */
+  hears(kind: keyof typeof wakeKey): boolean {
+    return (this.#kinds.get(kind) ?? 0) > 0;
+  }
+
+  #count(key: string, delta: number): void {
+    const kind = key.slice(0, key.indexOf(" "));
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + delta);
   }
 
   publish(keys: Iterable<string>): void {

@@ -1,6 +1,6 @@
 /** Workers that ask for work, and those heard of lately: who is free, and who is worth waiting for. */
 
-import type { FreeWorker, Handoff, Time } from "@handfast/core";
+import type { FreeWorker, Handoff, Ready, Time } from "@handfast/core";
 import { type ClaimGroup, ClaimGroups } from "./claim-groups.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Claim } from "./requests.ts";
@@ -19,6 +19,9 @@ export interface WaitingClaim {
   finish(leases: readonly Handoff[]): void;
   fail(error: unknown): void;
 }
+
+/** A worker heard of again so soon is not news. */
+const heard_again_ms = 1_000;
 
 /** How many old answers are looked at for each new one: two, so that more are forgotten than come. */
 const answers_looked_at = 2;
@@ -87,7 +90,7 @@ export class Workers {
   seen(claim: Pick<Claim, "namespace" | "agent" | "worker">, queues: ReadonlySet<string> | null, now: Time): void {
     const key = workerKey(claim);
     const known = this.#seen.get(key);
-    if (queues === null && known === undefined) return;
+    if (queues === null && (known === undefined || now - known.at < heard_again_ms)) return;
     const worker = {
       agent: claim.agent,
       worker: claim.worker,
@@ -115,18 +118,24 @@ export class Workers {
     return false;
   }
 
-  /** Those with free slots for one of these queues, and those that live but are busy. */
-  live(namespace: string, queues: ReadonlySet<string>, now: Time): readonly FreeWorker[] {
+  /**
+   * Those with free slots for one of these. Where one of them would rather go to a certain worker, or to any but a certain one,
+   * also those that live but are busy: it may wait for them.
+   */
+  live(namespace: string, ready: readonly Ready[], now: Time): readonly FreeWorker[] {
+    const queues = new Set(ready.map(({ queue }) => queue));
     const free: FreeWorker[] = [];
     const asking = new Set<string>();
+    const isChoosy = ready.some(({ avoid, prefer }) => avoid !== null || prefer !== null);
     const groups = new Set([...queues].flatMap((queue) => [...this.groups.serving(namespace, queue)]));
     for (const { claims } of groups) {
       for (const { claim, since, given } of claims) {
-        asking.add(workerKey(claim));
+        if (isChoosy) asking.add(workerKey(claim));
         const { agent, worker, queues: served } = claim;
         free.push({ agent, worker, queues: served, slots: claim.slots - given.length, since });
       }
     }
+    if (!isChoosy) return free;
     for (const [key, { namespace: theirs, worker, at }] of this.#seen) {
       if (now - at > this.#limits.worker_silent_ms) this.#seen.delete(key);
       else if (theirs === namespace && !asking.has(key) && serves(worker, queues)) free.push(worker);
@@ -176,14 +185,15 @@ export class Workers {
     }
   }
 
-  /** True once per worker since the start: then its leases must be looked up on disk. */
-  mustRecall(claim: Claim): boolean {
-    const key = workerKey(claim);
-    if (this.#recalled.has(key)) return false;
+  /** Whether its leases from before the relay's start were looked up on disk. */
+  isRecalled(claim: Claim): boolean {
+    return this.#recalled.has(workerKey(claim));
+  }
+
+  recalled(claim: Claim): void {
     // Forgetting costs no more than another look.
     if (this.#recalled.size >= this.#limits.remembered_requests) this.#recalled.clear();
-    this.#recalled.add(key);
-    return true;
+    this.#recalled.add(workerKey(claim));
   }
 
   /** After a failed commit: what was remembered may not be true. Claims go on waiting. */
@@ -203,8 +213,9 @@ function leaseKey(namespace: string, id: string, fence: number): string {
   return `${namespace} ${id} ${fence}`;
 }
 
+/** Names hold no space. */
 function workerKey({ namespace, agent, worker }: Pick<Claim, "namespace" | "agent" | "worker">): string {
-  return JSON.stringify([namespace, agent, worker]);
+  return `${namespace} ${agent} ${worker}`;
 }
 
 function requestKey({
@@ -213,5 +224,5 @@ function requestKey({
   worker,
   request_id,
 }: Pick<Claim, "namespace" | "agent" | "worker" | "request_id">): string {
-  return JSON.stringify([namespace, agent, worker, request_id]);
+  return `${namespace} ${agent} ${worker} ${request_id}`;
 }
