@@ -13,11 +13,12 @@ import type { Body, RecordWrite, Unit, UnitResult, Write } from "@handfast/engin
 import { type Connection, number, type Value } from "./connection.ts";
 import { Counts } from "./counts.ts";
 import { ensure, SqliteStoreError } from "./errors.ts";
+import { Inserts } from "./inserts.ts";
 import type { KnownRow } from "./known-rows.ts";
 import type { Lookup } from "./lookup.ts";
 import { changingValues, fixedValues, stateJson } from "./row.ts";
 import * as body from "./sql/body.ts";
-import { insertEvent } from "./sql/event.ts";
+import { insertEvents } from "./sql/event.ts";
 import * as handoff from "./sql/handoff.ts";
 import * as keys from "./sql/key.ts";
 import * as record from "./sql/record.ts";
@@ -41,6 +42,8 @@ export class Writer {
   readonly #connection: Connection;
   readonly #lookup: Lookup;
   readonly #counts: Counts;
+  readonly #events: Inserts;
+  readonly #bodies: Inserts;
   /** UPDATE statements by the set of columns they change, one bit each. */
   readonly #updates = new Map<number, StatementSync>();
   #head: number;
@@ -49,12 +52,16 @@ export class Writer {
     this.#connection = connection;
     this.#lookup = lookup;
     this.#counts = new Counts(connection);
+    this.#events = new Inserts(connection, insertEvents);
+    this.#bodies = new Inserts(connection, body.insertBodies);
     this.#head = head;
   }
 
   write(units: readonly Unit[]): readonly UnitResult[] {
     const tainted = new Set<string>();
     const results = units.map((unit) => this.#untainted(unit, tainted));
+    this.#events.flush();
+    this.#bodies.flush();
     this.#counts.write();
     this.#lookup.forgetKeys();
     return results;
@@ -72,7 +79,7 @@ export class Writer {
     const aimed = this.#check(writes);
     if (aimed === null || !this.#recordsAsExpected(records)) return "conflict";
     // In the order of the writes, whatever handoff they belong to: that is the log's order.
-    for (const { write, target } of aimed) this.#events(write, target);
+    for (const { write, target } of aimed) this.#tell(write, target);
     for (const { write, target } of aimed) if (write === target.last) this.#target(target);
     for (const { write, target } of aimed) this.#enclosed(write, target);
     for (const write of records) this.#record(write);
@@ -110,12 +117,11 @@ export class Writer {
     return aimed;
   }
 
-  #events(write: Write, target: Target): void {
+  #tell(write: Write, target: Target): void {
     for (const event of write.events) {
       this.#head += 1;
       target.pos ??= this.#head;
-      this.#connection.run(
-        insertEvent,
+      this.#events.add(
         this.#head,
         event.namespace,
         event.handoff,
@@ -192,6 +198,7 @@ export class Writer {
     this.#connection.run(handoff.deleteRow, pos);
     this.#lookup.wrote(namespace, id, null);
     this.#connection.run(handoff.deleteAccepted, pos);
+    this.#bodies.flush();
     this.#connection.run(body.deleteBodies, pos);
     this.#connection.run(handoff.deleteArtifacts, pos);
     for (const [key, value] of Object.entries(labels)) {
@@ -209,8 +216,11 @@ export class Writer {
         continue;
       }
       const { kind, number: nth, document, proof, payload } = enclosed;
-      if (kind === "checkpoint") this.#connection.run(body.deleteBodiesOfKind, pos, kind);
-      this.#connection.run(body.insertBody, pos, kind, nth, document, proof, payload);
+      if (kind === "checkpoint") {
+        this.#bodies.flush();
+        this.#connection.run(body.deleteBodiesOfKind, pos, kind);
+      }
+      this.#bodies.add(pos, kind, nth, document, proof, payload);
     }
     for (const sha256 of write.artifacts) {
       this.#connection.run(handoff.insertArtifact, write.next.accepted.namespace, sha256, pos);

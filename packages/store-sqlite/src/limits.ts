@@ -33,3 +33,6 @@ export const known_rows = 20_000;
 
 /** Every so many commits the write-ahead log's length is asked for: far more often than it can fill up. */
 export const commits_per_look = 8;
+
+/** Rows written by one statement; more bring next to nothing. */
+export const rows_per_insert = 16;

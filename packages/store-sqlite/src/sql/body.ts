@@ -3,9 +3,9 @@
  * second one changes nothing.
  */
 
-export const insertBody = `
-  INSERT INTO bodies (handoff, kind, number, document, proof, payload) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT DO NOTHING`;
+export const insertBodies = (rows: number) =>
+  `INSERT INTO bodies (handoff, kind, number, document, proof, payload)
+   VALUES ${Array(rows).fill("(?, ?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`;
 
 export const deleteBodiesOfKind = "DELETE FROM bodies WHERE handoff = ? AND kind = ?";
 export const deleteBodies = "DELETE FROM bodies WHERE handoff = ?";

@@ -1,7 +1,8 @@
 /** Statements on the log. Reading it by filter is in `read-events.ts`. */
 
-export const insertEvent =
-  "INSERT INTO events (pos, namespace, handoff, correlation_id, at, json) VALUES (?, ?, ?, ?, ?, ?)";
+export const insertEvents = (rows: number) =>
+  `INSERT INTO events (pos, namespace, handoff, correlation_id, at, json)
+   VALUES ${Array(rows).fill("(?, ?, ?, ?, ?, ?)").join(", ")}`;
 
 /** The newest position ever given, also when its event was pruned. */
 export const readHead = "SELECT max(floor, coalesce((SELECT max(pos) FROM events), 0)) AS head FROM log";
