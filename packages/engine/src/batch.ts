@@ -65,8 +65,8 @@ export class Batch {
   readonly #changed = new Names<Handoff>();
   /** Those of them that are queued. */
   readonly #queued = new Names<Handoff>();
-  /** Handoffs that the store does not know. */
-  readonly #absent = new Names<true>();
+  /** Handoffs as the store answered: kept for as long as the batch, whatever the cache forgets meanwhile. */
+  readonly #read = new Names<Handoff | null>();
   /** What keys stand for: as the store says, or as this batch took them. */
   readonly #keys = new Map<string, KnownKey | null>();
   readonly #lanesRead = new Answers<readonly string[]>();
@@ -79,6 +79,7 @@ export class Batch {
   readonly #acceptedFrom = new Names<number>();
   /** Handoffs accepted in this batch, by lane, in order. */
   readonly #lanes = new Names<string[]>();
+  readonly #successors = new Names<string>();
   readonly #units: UnitBuilder[] = [];
   /** The unit in which a handoff of this batch was accepted: its delivery joins it. */
   readonly #born = new Names<UnitBuilder>();
@@ -126,8 +127,9 @@ export class Batch {
   see(namespace: string, id: string, unit?: UnitBuilder): Handoff | null {
     const known = unit?.see(namespace, id) ?? this.#changed.get(namespace, id) ?? this.#around.cache.get(namespace, id);
     if (known !== undefined) return known;
-    if (this.#absent.has(namespace, id)) return null;
-    throw new Missing(() => this.#load(namespace, [id]));
+    const read = this.#read.get(namespace, id);
+    if (read === undefined) throw new Missing(() => this.#load(namespace, [id]));
+    return read;
   }
 
   changedHere(namespace: string, id: string): boolean {
@@ -243,6 +245,15 @@ export class Batch {
     });
   }
 
+  /** The id of the handoff that this dead letter goes on as: the same however often that is planned. */
+  successorOf(namespace: string, id: string, newId: () => string): string {
+    const known = this.#successors.get(namespace, id);
+    if (known !== undefined) return known;
+    const made = newId();
+    this.#successors.set(namespace, id, made);
+    return made;
+  }
+
   openChildren(namespace: string, parent: string, limit: number): readonly string[] {
     return this.#children.get(`${limit} ${namespace} ${parent}`, async () => {
       const ids = await this.#around.store.openChildren(namespace, parent, limit);
@@ -291,9 +302,9 @@ export class Batch {
   async #load(namespace: string, ids: readonly string[]): Promise<void> {
     const loaded = await this.#around.store.load(namespace, ids);
     for (const [index, id] of ids.entries()) {
-      const handoff = loaded[index];
-      if (handoff == null) this.#absent.set(namespace, id, true);
-      else this.#around.cache.set(handoff);
+      const handoff = loaded[index] ?? null;
+      this.#read.set(namespace, id, handoff);
+      if (handoff !== null) this.#around.cache.set(handoff);
     }
   }
 

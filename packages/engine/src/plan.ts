@@ -173,7 +173,7 @@ export function planDue(
 function settleDue(batch: Batch, unit: UnitBuilder, limits: EngineLimits, handoff: Handoff, newId: () => string): void {
   const { accepted, status } = handoff;
   if (hasEnded(status) && status.chores.children) return sweepChildren(batch, unit, limits, handoff);
-  if (hasEnded(status) && status.chores.route) return route(batch, unit, handoff, limits, newId());
+  if (hasEnded(status) && status.chores.route) return route(batch, unit, handoff, limits, newId);
   batch.decide(unit, accepted.namespace, accepted.id, { type: "tick" });
 }
 
@@ -189,14 +189,14 @@ function sweepChildren(batch: Batch, unit: UnitBuilder, limits: EngineLimits, pa
 }
 
 /** A dead letter goes, once, to the capability that its sender named: a new handoff with the sender's own bytes. */
-function route(batch: Batch, unit: UnitBuilder, dead: Handoff, limits: EngineLimits, newId: string): void {
+function route(batch: Batch, unit: UnitBuilder, dead: Handoff, limits: EngineLimits, newId: () => string): void {
   const { accepted } = dead;
   const { namespace, id } = accepted;
   const original = batch.body(namespace, id);
   const body: Body = original ?? { kind: "handoff", number: 0, document: null, proof: null, payload: null };
   const draft = {
     ...accepted,
-    id: newId,
+    id: batch.successorOf(namespace, id, newId),
     to: null,
     capability: accepted.dead_letter_to,
     idempotency_key: `${reserved_key_prefix}dead-letter:${id}`,

@@ -1,8 +1,12 @@
 /**
  * Planning is synchronous: it looks only at what was read before. What turns out to be missing is thrown as `Missing`; whoever
  * plans reads it and plans again from the start. So a plan must change nothing outside of what it makes itself until it has
- * seen everything. Almost always everything was read ahead, and a batch of hundreds is planned without a pause.
+ * seen everything, and must ask the same each time: what it draws by chance is drawn once. Almost always everything was read
+ * ahead, and a batch of hundreds is planned without a pause.
  */
+
+/** Far more than any plan can ask for; a plan that asks for ever new things would never end. */
+const most_reads = 100_000;
 
 export class Missing {
   readonly read: () => Promise<void>;
@@ -14,7 +18,7 @@ export class Missing {
 
 /** Plans; where something is missing, reads it and plans again. */
 export async function planned<T>(plan: () => T): Promise<T> {
-  for (;;) {
+  for (let reads = 0; reads < most_reads; reads += 1) {
     try {
       return plan();
     } catch (error) {
@@ -22,6 +26,7 @@ export async function planned<T>(plan: () => T): Promise<T> {
       await error.read();
     }
   }
+  throw new Error(`a plan was not done after ${most_reads} reads`);
 }
 
 /** One kind of question to the store, each asked once. A question that failed fails where its answer is looked at. */
