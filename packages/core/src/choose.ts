@@ -28,44 +28,56 @@ export interface Assignment {
   readonly worker: string;
 }
 
+/** A worker and how many of its slots are left. */
+interface Seat {
+  readonly worker: FreeWorker;
+  free: number;
+}
+
 /** Best rank first; each to the fittest worker with a free slot, if any may have it now. */
 export function choose(ready: readonly Ready[], workers: readonly FreeWorker[], now: Time): readonly Assignment[] {
-  const slots = new Map(workers.map((worker) => [worker, worker.slots]));
+  const seats = workers.map((worker): Seat => ({ worker, free: worker.slots }));
+  const serving = new Map<string, readonly Seat[]>();
+  const servingOf = (queue: string) => {
+    const known = serving.get(queue) ?? seats.filter(({ worker }) => worker.queues.has(queue));
+    serving.set(queue, known);
+    return known;
+  };
   const ordered = [...ready].sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1));
   const assignments: Assignment[] = [];
   for (const item of ordered) {
-    const able = workers.filter((worker) => worker.queues.has(item.queue) && !item.excluded.includes(worker.agent));
-    const worker = pick(item, able, slots, now);
-    if (worker === undefined) continue;
-    slots.set(worker, (slots.get(worker) ?? 0) - 1);
-    assignments.push({ id: item.id, agent: worker.agent, worker: worker.worker });
+    const seat = pick(item, servingOf(item.queue), now);
+    if (seat === undefined) continue;
+    seat.free -= 1;
+    assignments.push({ id: item.id, agent: seat.worker.agent, worker: seat.worker.worker });
   }
   return assignments;
 }
 
-function pick(item: Ready, able: readonly FreeWorker[], slots: ReadonlyMap<FreeWorker, number>, now: Time) {
-  const wanted = favoured(item, able, now);
-  let best: FreeWorker | undefined;
-  for (const worker of wanted) {
-    const free = slots.get(worker) ?? 0;
-    if (free <= 0) continue;
-    const bestFree = best === undefined ? 0 : (slots.get(best) ?? 0);
-    if (best === undefined || distance(item, worker) < distance(item, best)) best = worker;
-    else if (distance(item, worker) > distance(item, best)) continue;
-    else if (free > bestFree || (free === bestFree && worker.since < best.since)) best = worker;
+function pick(item: Ready, serving: readonly Seat[], now: Time): Seat | undefined {
+  let best: Seat | undefined;
+  for (const seat of favoured(item, serving, now)) {
+    if (seat.free > 0 && (best === undefined || isFitter(item, seat, best))) best = seat;
   }
   return best;
 }
 
+function isFitter(item: Ready, seat: Seat, best: Seat): boolean {
+  const nearer = distance(item, best.worker) - distance(item, seat.worker);
+  if (nearer !== 0) return nearer > 0;
+  return seat.free > best.free || (seat.free === best.free && seat.worker.since < best.worker.since);
+}
+
 /** While a preference holds, only those it favours, if any of them lives; otherwise everyone who can. */
-function favoured(item: Ready, able: readonly FreeWorker[], now: Time): readonly FreeWorker[] {
-  const { prefer, avoid } = item;
+function favoured(item: Ready, serving: readonly Seat[], now: Time): readonly Seat[] {
+  const { prefer, avoid, excluded } = item;
+  const able = excluded.length === 0 ? serving : serving.filter(({ worker }) => !excluded.includes(worker.agent));
   if (prefer !== null && now < prefer.until) {
-    const same = able.filter((worker) => worker.agent === prefer.agent);
+    const same = able.filter(({ worker }) => worker.agent === prefer.agent);
     if (same.length > 0) return same;
   }
   if (avoid !== null && now < avoid.until) {
-    const others = able.filter((worker) => worker.worker !== avoid.worker || worker.agent !== avoid.agent);
+    const others = able.filter(({ worker }) => worker.worker !== avoid.worker || worker.agent !== avoid.agent);
     if (others.length > 0) return others;
   }
   return able;
