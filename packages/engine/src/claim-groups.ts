@@ -10,8 +10,8 @@ export interface ClaimGroup {
   readonly agent: string;
   readonly queues: readonly string[];
   readonly claims: Set<WaitingClaim>;
-  /** Something may be ready on disk that this group has not looked for. */
-  isDue: boolean;
+  /** Queues in which something may be ready on disk that this group has not looked for. */
+  readonly due: Set<string>;
 }
 
 /** Groups are kept while nobody waits in them, so that a worker that comes back knows its queues to be empty. */
@@ -20,10 +20,12 @@ const most_groups = 10_000;
 export class ClaimGroups {
   readonly #groups = new Map<string, ClaimGroup>();
   readonly #byQueue = new Map<string, Set<ClaimGroup>>();
+  /** Those that may have something due, so that thousands that have not cost nothing. */
+  readonly #due = new Set<ClaimGroup>();
 
   join(waiting: WaitingClaim): void {
     const { namespace, agent, queues } = waiting.claim;
-    const key = JSON.stringify([namespace, agent, ...[...queues].sort()]);
+    const key = [namespace, agent, ...[...queues].sort()].join(" ");
     const group = this.#groups.get(key) ?? this.#found(namespace, agent, [...queues]);
     this.#groups.delete(key);
     this.#groups.set(key, group);
@@ -38,18 +40,25 @@ export class ClaimGroups {
 
   /** Something in this queue was left ready on disk. */
   arrived(namespace: string, queue: string): void {
-    for (const group of this.#byQueue.get(queueKey(namespace, queue)) ?? []) group.isDue = true;
+    for (const group of this.#byQueue.get(queueKey(namespace, queue)) ?? []) {
+      group.due.add(queue);
+      this.#due.add(group);
+    }
   }
 
   /** What was known may not be true: everybody looks again. */
   forget(): void {
-    for (const group of this.#groups.values()) group.isDue = true;
+    for (const group of this.#groups.values()) {
+      for (const queue of group.queues) group.due.add(queue);
+      this.#due.add(group);
+    }
   }
 
   /** Groups in which somebody waits for what may be ready on disk. */
   *due(namespace: string): Iterable<ClaimGroup> {
-    for (const group of this.#groups.values()) {
-      if (group.isDue && group.claims.size > 0 && group.namespace === namespace) yield group;
+    for (const group of this.#due) {
+      if (group.due.size === 0) this.#due.delete(group);
+      else if (group.claims.size > 0 && group.namespace === namespace) yield group;
     }
   }
 
@@ -58,7 +67,8 @@ export class ClaimGroups {
   }
 
   #found(namespace: string, agent: string, queues: readonly string[]): ClaimGroup {
-    const group = { namespace, agent, queues, claims: new Set<WaitingClaim>(), isDue: true };
+    const group = { namespace, agent, queues, claims: new Set<WaitingClaim>(), due: new Set(queues) };
+    this.#due.add(group);
     for (const queue of queues) {
       const key = queueKey(namespace, queue);
       this.#byQueue.set(key, (this.#byQueue.get(key) ?? new Set()).add(group));
@@ -71,6 +81,7 @@ export class ClaimGroups {
     for (const [key, group] of this.#groups) {
       if (group.claims.size > 0) continue;
       this.#groups.delete(key);
+      this.#due.delete(group);
       for (const queue of group.queues) {
         const own = this.#byQueue.get(queueKey(group.namespace, queue));
         own?.delete(group);

@@ -18,6 +18,31 @@ test("much work for one queue does not hide the work for another worker of the s
   expect(b.map(({ accepted }) => accepted.id)).toEqual([wanted.accepted.id]);
 });
 
+test("a backlog is read once for all the agents that serve its queue", async () => {
+  const bench = await Bench.open();
+  for (let n = 0; n < 100; n += 1) await bench.accept();
+  bench.looks.length = 0;
+  const claims = Array.from({ length: 40 }, (_, n) => bench.claim({ agent: `a${n}`, worker: "w", wait_ms: minute }));
+  const ids = (await Promise.all(claims)).flat().map(({ accepted }) => accepted.id);
+  expect(new Set(ids).size).toBe(40);
+  expect(bench.looks.filter(([queue]) => queue === "capability:summarize")).toHaveLength(1);
+});
+
+test("an agent excluded from what the others may have looks further by itself", async () => {
+  const bench = await Bench.open();
+  for (let n = 0; n < 30; n += 1) {
+    const target = { kind: "fits", except: ["picky"] } as const;
+    await bench.engine.submit([{ ...bench.submission(), target }]);
+  }
+  await bench.surroundings.advance(10);
+  const fitting = await bench.accept();
+  const [, picky] = await Promise.all([
+    bench.claim({ agent: "easy", worker: "w", wait_ms: minute }),
+    bench.claim({ agent: "picky", worker: "w", wait_ms: minute }),
+  ]);
+  expect(picky.map(({ accepted }) => accepted.id)).toEqual([fitting.accepted.id]);
+});
+
 test("an agent passed over for input that no longer fits gets the next that does, in the same claim", async () => {
   const bench = await Bench.open();
   for (let n = 0; n < 5; n += 1) await bench.accept();

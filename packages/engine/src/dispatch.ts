@@ -61,22 +61,28 @@ export class Dispatch {
     return { served, more: left <= 0 };
   }
 
-  /** Ready handoffs on disk for claims with free slots, asked for only where something may have arrived. */
+  /**
+   * Ready handoffs on disk for claims with free slots, asked for only where something may have arrived. Each queue by itself, so
+   * that much work in one does not hide the work in another; and once for all who serve it, where there is enough for all.
+   */
   async #stored(batch: Batch, namespace: string, spare: number): Promise<{ stored: readonly Ready[]; isCut: boolean }> {
     const found = new Map<string, Ready>();
-    let isCut = false;
-    // Each group asks apart: much work for one set of queues must not hide the work for another.
-    for (const group of this.#workers.groups.due(namespace)) {
-      const slots = freeSlots(group, this.#limits.deliveries_per_batch);
-      if (slots === 0) continue;
-      const { agent, queues } = group;
-      const limit = slots + spare;
-      const candidates = await this.#store.candidates({ namespace, queues, agent, limit });
-      if (candidates.length === 0) group.isDue = false;
-      isCut ||= candidates.length >= limit;
-      for (const ready of candidates) if (!batch.changedHere(namespace, ready.id)) found.set(ready.id, ready);
+    const plenty = new Map<string, readonly Ready[]>();
+    const most = this.#limits.deliveries_per_batch;
+    const free = freeGroups(this.#workers.groups.due(namespace), most);
+    const wanted = slotsByQueue(free, most);
+    for (const { group, slots } of free) {
+      for (const queue of group.due) {
+        if (isEnough(plenty.get(queue), group.agent, slots)) continue;
+        const limit = (wanted.get(queue) ?? slots) + spare;
+        const { agent } = group;
+        const candidates = await this.#store.candidates({ namespace, queues: [queue], agent, limit });
+        if (candidates.length === 0) group.due.delete(queue);
+        if (candidates.length >= limit) plenty.set(queue, candidates);
+        for (const ready of candidates) if (!batch.changedHere(namespace, ready.id)) found.set(ready.id, ready);
+      }
     }
-    return { stored: [...found.values()], isCut };
+    return { stored: [...found.values()], isCut: plenty.size > 0 };
   }
 
   /** Delivers, or excludes the agent whose manifest the input no longer fits. */
@@ -105,6 +111,40 @@ export class Dispatch {
     waiting.given.push({ handoff: decision.next, unit: born ?? unit });
     return { changed: true, claim: waiting };
   }
+}
+
+interface FreeGroup {
+  readonly group: ClaimGroup;
+  readonly slots: number;
+}
+
+function freeGroups(groups: Iterable<ClaimGroup>, most: number): readonly FreeGroup[] {
+  const free: FreeGroup[] = [];
+  for (const group of groups) {
+    const slots = freeSlots(group, most);
+    if (slots > 0) free.push({ group, slots });
+  }
+  return free;
+}
+
+function slotsByQueue(free: readonly FreeGroup[], most: number): ReadonlyMap<string, number> {
+  const wanted = new Map<string, number>();
+  for (const { group, slots } of free) {
+    for (const queue of group.due) wanted.set(queue, Math.min(most, (wanted.get(queue) ?? 0) + slots));
+  }
+  return wanted;
+}
+
+/** Whether what was read for another leaves this agent enough to choose from. */
+function isEnough(plenty: readonly Ready[] | undefined, agent: string, slots: number): boolean {
+  if (plenty === undefined) return false;
+  let usable = 0;
+  for (const { excluded } of plenty) {
+    if (excluded.includes(agent)) continue;
+    usable += 1;
+    if (usable >= slots) return true;
+  }
+  return false;
 }
 
 function freeSlots({ claims }: ClaimGroup, most: number): number {

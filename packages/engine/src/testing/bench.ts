@@ -21,6 +21,8 @@ export class Bench {
   readonly store: Store;
   engine: Engine;
   readonly commits: (readonly Unit[])[] = [];
+  /** Queues of each look for ready work on disk. */
+  readonly looks: (readonly string[])[] = [];
   readonly bugs: unknown[] = [];
   readonly recoveries: boolean[] = [];
   #failing: "before" | "after" | null = null;
@@ -160,6 +162,12 @@ export class Bench {
           return async (...asked: Parameters<Store["body"]>) => {
             if (this.#broken.has(asked[1])) throw new Error("this body cannot be read");
             return target.body(...asked);
+          };
+        }
+        if (name === "candidates") {
+          return async (query: Parameters<Store["candidates"]>[0]) => {
+            this.looks.push(query.queues);
+            return target.candidates(query);
           };
         }
         if (name !== "commit") return value.bind(target);
