@@ -1,7 +1,8 @@
 // Batch signatures: one Ed25519 signature over the Merkle root of many messages. A message alone is a batch of one.
 // The exact bytes are in spec/signing.md; whatever a stranger sends as a proof ends here as false or null, never a throw.
 import type { Crypto, Signer } from "./crypto.ts";
-import { concat, fromBase64url, toBase64url, toHex, toUtf8 } from "./encoding.ts";
+import { hexDigest } from "./digest.ts";
+import { concat, fromBase64url, toBase64url, toUtf8 } from "./encoding.ts";
 import type { PublicKey } from "./keys.ts";
 import { protocolLimits } from "./limits.ts";
 import { digest_bytes, merkleRootFromPath, merkleTree } from "./merkle.ts";
@@ -31,26 +32,28 @@ export interface SignedRoot {
 const signature_bytes = 64;
 const typPattern = /^[a-z][a-z0-9_.-]{0,63}$/;
 const batchPrefix = toUtf8("handfast/v1/batch\0");
-const leafPrefixes = new Map<string, Uint8Array>();
+const leafPrefixes = new Map<string, { readonly text: string; readonly bytes: Uint8Array }>();
 
 /** Kept, because each message needs one; bounded, because a caller may pass on a stranger's typ. */
-function leafPrefix(typ: string): Uint8Array {
+function leafPrefix(typ: string): { readonly text: string; readonly bytes: Uint8Array } {
   const known = leafPrefixes.get(typ);
   if (known !== undefined) return known;
   if (!typPattern.test(typ)) throw new RangeError(`${JSON.stringify(typ)} is not a document type.`);
-  const prefix = toUtf8(`\0handfast/v1/${typ}\0`);
+  const text = `\0handfast/v1/${typ}\0`;
+  const prefix = { text, bytes: toUtf8(text) };
   if (leafPrefixes.size < 64) leafPrefixes.set(typ, prefix);
   return prefix;
 }
 
 /** SHA256(00 ‖ "handfast/v1/<typ>" ‖ 00 ‖ bytes). */
 export function leafDigest(crypto: Crypto, typ: string, bytes: Uint8Array): Uint8Array {
-  return crypto.sha256(concat(leafPrefix(typ), bytes));
+  return crypto.sha256(concat(leafPrefix(typ).bytes, bytes));
 }
 
-/** How one document names another: the leaf digest in lowercase hexadecimal. */
-export function documentDigest(crypto: Crypto, typ: string, bytes: Uint8Array): string {
-  return toHex(leafDigest(crypto, typ, bytes));
+/** How one document names another: the leaf digest in lowercase hexadecimal. A text stands for its bytes in UTF-8. */
+export function documentDigest(crypto: Crypto, typ: string, document: Uint8Array | string): string {
+  const prefix = leafPrefix(typ);
+  return hexDigest(crypto, typeof document === "string" ? prefix.text + document : concat(prefix.bytes, document));
 }
 
 /** "handfast/v1/batch" ‖ 00 ‖ size as 8 bytes, big-endian ‖ root. */
@@ -114,7 +117,7 @@ function hasProofShape(value: unknown): value is Proof {
 
 /** Whether this key signed this root. The costly part: once per SignedRoot.id is enough. */
 export async function verifySignedRoot(crypto: Crypto, publicKey: PublicKey, root: SignedRoot): Promise<boolean> {
-  return root.key === publicKey.thumbprint && (await crypto.verify(publicKey.bytes, root.signed, root.sig));
+  return root.key === publicKey.thumbprint && crypto.verify(publicKey.bytes, root.signed, root.sig);
 }
 
 export async function verifyProof(

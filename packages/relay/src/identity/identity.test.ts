@@ -220,9 +220,7 @@ describe("documents", () => {
     house.identity.verify(caller, "cancel", await signer.sign("cancel", document));
 
   it("are taken from their author", async () => {
-    const verified = await verify(cancel);
-    expect(verified).toMatchObject({ document: cancel, key: alice.key });
-    expect(verified.digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(await verify(cancel)).toEqual({ document: cancel, key: alice.key });
   });
 
   it("of another agent are refused, even with its true signature", async () => {

@@ -5,7 +5,7 @@
 
 import { timingSafeEqual } from "node:crypto";
 import type { Time } from "@handfast/core";
-import { type DocumentOf, documentDigest, readDocument, toUtf8 } from "@handfast/protocol";
+import { type DocumentOf, readDocument, toUtf8 } from "@handfast/protocol";
 import type { Directory } from "../directory/directory.ts";
 import { type RelayLimits, limits as relayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -28,8 +28,6 @@ export type ActTyp = "handoff" | "ack" | "outcome" | "answer" | "cancel";
 
 export interface Verified<Typ extends ActTyp> {
   readonly document: DocumentOf<Typ>;
-  /** documentDigest() of the exact bytes: what acks and outcomes bind, `Accepted.digest`. */
-  readonly digest: string;
   /** Thumbprint of the key that signed. */
   readonly key: string;
 }
@@ -96,7 +94,7 @@ export class Identity {
 
   /** The document, once it is proven to be the caller's own, for this relay. Throws Problem 400, 401, 403 or 413. */
   async verify<Typ extends ActTyp>(caller: Caller, typ: Typ, envelope: Envelope): Promise<Verified<Typ>> {
-    const bytes = toUtf8(envelope.document);
+    const bytes = Buffer.from(envelope.document);
     const read = readDocument(typ, bytes);
     if (!read.ok) throw documentProblem(typ, read.fault);
     const { relay, namespace, from } = read.document as DocumentOf<ActTyp>;
@@ -111,7 +109,8 @@ export class Identity {
       throw refused("bad_proof", message);
     }
     const key = currentKey(this.options.directory, from, root.key, this.options.now());
-    if (!(await this.signatures.verify(this.signatures.publicKey(key), root))) {
+    const check = this.signatures.verify(this.signatures.publicKey(key), root);
+    if (!(typeof check === "boolean" ? check : await check)) {
       throw refused(
         "bad_signature",
         `The signature of the ${typ} document is not of the key ${root.key} that it names.`,
@@ -119,7 +118,7 @@ export class Identity {
     }
     // Verifying took a moment, in which the key may have been revoked.
     currentKey(this.options.directory, from, root.key, this.options.now());
-    return { document: read.document, digest: documentDigest(nodeCrypto, typ, bytes), key: root.key };
+    return { document: read.document, key: root.key };
   }
 
   /** Called when a key or token of an agent ends: its connections must be closed. Returns how to stop listening. */

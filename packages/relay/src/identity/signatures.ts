@@ -4,7 +4,7 @@
  */
 
 import type { Time } from "@handfast/core";
-import { openProof, type PublicKey, parsePublicKey, type SignedRoot, verifySignedRoot } from "@handfast/protocol";
+import { openProof, type PublicKey, parsePublicKey, type SignedRoot } from "@handfast/protocol";
 import type { AgentKey } from "../directory/agent.ts";
 import type { RelayLimits } from "../limits.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
@@ -18,7 +18,7 @@ interface Derived {
 export class Signatures {
   private readonly now: () => Time;
   private readonly limits: RelayLimits;
-  private readonly checks = new Map<string, { readonly until: Time; readonly result: Promise<boolean> }>();
+  private readonly checks = new Map<string, { readonly until: Time; readonly result: boolean | Promise<boolean> }>();
   private readonly keys = new Map<string, PublicKey>();
   /** Proofs of the relay's own making, for as long as somebody holds them. */
   private readonly derived = new WeakMap<object, Derived>();
@@ -40,11 +40,11 @@ export class Signatures {
     this.derived.set(proof, { typ, bytes, root });
   }
 
-  verify(key: PublicKey, root: SignedRoot): Promise<boolean> {
-    if (root.key !== key.thumbprint) return Promise.resolve(false);
+  verify(key: PublicKey, root: SignedRoot): boolean | Promise<boolean> {
+    if (root.key !== key.thumbprint) return false;
     const known = this.checks.get(root.id);
     if (known !== undefined && known.until > this.now()) return known.result;
-    const result = verifySignedRoot(nodeCrypto, key, root);
+    const result = nodeCrypto.verify(key.bytes, root.signed, root.sig);
     this.checks.delete(root.id);
     drop(this.checks, this.limits.signed_roots_cached);
     this.checks.set(root.id, { until: this.now() + this.limits.signed_root_life_ms, result });

@@ -4,14 +4,7 @@
  */
 
 import type { Evidence } from "@handfast/core";
-import {
-  type DocumentOf,
-  documentDigest,
-  fromBase64url,
-  type PayloadDigest,
-  payloadDigest,
-  toUtf8,
-} from "@handfast/protocol";
+import { type DocumentOf, fromBase64url, type PayloadDigest, payloadDigest } from "@handfast/protocol";
 import type { SignedAct } from "@handfast/protocol/wire";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
@@ -26,7 +19,6 @@ export interface Act<Typ extends ActTyp> {
   readonly document: DocumentOf<Typ>;
   /** Exact text, as signed or as the relay wrote it. */
   readonly text: string;
-  readonly digest: string;
   /** JSON of the proof; null: attested. */
   readonly proof: string | null;
   readonly payload: Uint8Array | null;
@@ -46,11 +38,9 @@ export function attestedAct<Typ extends ActTyp>(
   if (payload !== null) checkSize(payload.bytes.length);
   const { namespace } = relay.configuration;
   const document = { v: 1, typ, relay: relay.audience.all()[0] ?? "", namespace, from, ...said };
-  const text = JSON.stringify(document);
   return {
     document: document as unknown as DocumentOf<Typ>,
-    text,
-    digest: documentDigest(nodeCrypto, typ, toUtf8(text)),
+    text: JSON.stringify(document),
     proof: null,
     payload: payload?.bytes ?? null,
     evidence: "attested",
@@ -66,15 +56,15 @@ export async function signedAct<Typ extends ActTyp>(
   digestOf: (document: DocumentOf<Typ>) => PayloadDigest | undefined,
 ): Promise<Act<Typ>> {
   const { document: text, proof } = signed;
-  const { document, digest } = await relay.identity.verify(caller, typ, { document: text, proof });
+  const { document } = await relay.identity.verify(caller, typ, { document: text, proof });
   const payload = readPayload(signed);
   checkPayload(payload, digestOf(document));
-  return { document, text, digest, proof: JSON.stringify(proof), payload, evidence: "signed" };
+  return { document, text, proof: JSON.stringify(proof), payload, evidence: "signed" };
 }
 
 function readPayload({ payload, payload_encoding }: SignedAct): Uint8Array | null {
   if (payload === undefined) return null;
-  if (payload_encoding !== "base64") return toUtf8(payload);
+  if (payload_encoding !== "base64") return Buffer.from(payload);
   const bytes = Buffer.from(payload, "base64");
   if (bytes.toString("base64") === payload) return bytes;
   throw new Problem(400, "payload_encoding", "The payload is not base64 with padding.", {

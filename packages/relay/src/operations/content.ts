@@ -1,13 +1,12 @@
 /** Digests of what makes two acts the same. Never id, salt, signature or trace: an honest retry never conflicts. */
 
 import type { HandoffDocument, OutcomeDocument } from "@handfast/protocol";
-import { toHex } from "@handfast/protocol";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
 
 /** Unsalted: a retry by a sender that draws a new salt is still the same content. */
 function plainSha256(payload: Uint8Array | null): string | null {
-  return payload === null ? null : toHex(nodeCrypto.sha256(payload));
+  return payload === null ? null : nodeCrypto.sha256Hex(payload);
 }
 
 export function handoffContent(document: HandoffDocument, payload: Uint8Array): string {

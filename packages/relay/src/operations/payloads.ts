@@ -1,6 +1,6 @@
 /** From what a caller gives to payload bytes with their digest, and back to what the wire shows. */
 
-import { type PayloadDigest, payloadDigest, salt_bytes, toBase64url } from "@handfast/protocol";
+import { type PayloadDigest, payloadDigest, salt_bytes } from "@handfast/protocol";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { canonicalJson } from "../schemas/canonical-json.ts";
 import type { Relay } from "./relay.ts";
@@ -27,7 +27,15 @@ export function sealText(relay: Chance, text: string): Sealed {
 function seal({ randomBytes }: Chance, bytes: Uint8Array, media_type: string): Sealed {
   const salt = randomBytes(salt_bytes);
   const sha256 = payloadDigest(nodeCrypto, salt, bytes);
-  return { bytes, digest: { media_type, size: bytes.length, salt: toBase64url(salt), sha256 } };
+  return {
+    bytes,
+    digest: {
+      media_type,
+      size: bytes.length,
+      salt: Buffer.from(salt.buffer, salt.byteOffset, salt.length).toString("base64url"),
+      sha256,
+    },
+  };
 }
 
 /** The bytes under the name that fits their media type; nothing where there are none. */

@@ -3,10 +3,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { Draft, Terms } from "@handfast/core";
 import type { Submission } from "@handfast/engine";
-import type { HandoffDocument, Limits } from "@handfast/protocol";
+import { documentDigest, type HandoffDocument, type Limits } from "@handfast/protocol";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { nodeCrypto } from "../proof/node-crypto.ts";
 import type { Act } from "./acts.ts";
 import { handoffContent } from "./content.ts";
 import type { Relay } from "./relay.ts";
@@ -65,7 +66,7 @@ function draftOf(relay: Relay, act: Act<"handoff">, payload: Uint8Array, redrive
     capability: document.capability ?? null,
     idempotency_key: document.idempotency_key ?? document.id,
     content: handoffContent(document, payload),
-    digest: act.digest,
+    digest: documentDigest(nodeCrypto, "handoff", act.text),
     evidence: act.evidence,
     demands: document.evidence ?? "any",
     correlation_id: document.correlation_id ?? null,

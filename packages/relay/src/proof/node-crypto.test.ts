@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { parsePublicKey, signBatch, toUtf8, verifyProof } from "@handfast/protocol";
 import { describe, expect, it } from "vitest";
 import { nodeCrypto, nodeSigner } from "./node-crypto.ts";
@@ -21,6 +22,24 @@ describe("node crypto", () => {
   it("hashes as SHA-256 does", () => {
     const expected = createHash("sha256").update("abc").digest("hex");
     expect(Buffer.from(nodeCrypto.sha256(toUtf8("abc"))).toString("hex")).toBe(expected);
+  });
+
+  it("hashes a text as its bytes in UTF-8, in hexadecimal", () => {
+    const expected = createHash("sha256").update("Grüße").digest("hex");
+    expect(nodeCrypto.sha256Hex("Grüße")).toBe(expected);
+    expect(nodeCrypto.sha256Hex(toUtf8("Grüße"))).toBe(expected);
+  });
+
+  it("verifies one that comes alone at once, and the rest of a crowd on threads, with the same answers", async () => {
+    const sig = await nodeSigner(seed).sign(new Uint8Array());
+    await setImmediate();
+    const unusable = new Uint8Array(32).fill(2);
+    expect(nodeCrypto.verify(publicKey, new Uint8Array(), sig)).toBe(true);
+    const others = [publicKey, publicKey, unusable].map((key) => nodeCrypto.verify(key, new Uint8Array(), sig));
+    expect(others.every((other) => other instanceof Promise)).toBe(true);
+    expect(await Promise.all(others)).toEqual([true, true, false]);
+    await setImmediate();
+    expect(nodeCrypto.verify(unusable, new Uint8Array(), sig)).toBe(false);
   });
 
   it("answers false, without a throw, for a key or signature that is none", async () => {

@@ -3,23 +3,32 @@
  * already writes numbers and strings as the RFC demands; what is left is the order of the members.
  */
 
-import { toHex, toUtf8 } from "@handfast/protocol";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 
 /** The value must come from JSON and its depth must have been limited: this recurses. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${members.join(",")}}`;
+  return isObject(value) ? canonicalObject(value) : JSON.stringify(value);
+}
+
+function canonicalObject(value: Readonly<Record<string, unknown>>): string {
+  let text = "";
+  // Without a function of our own, strings are put in the order of their UTF-16 units, which is the RFC's.
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    if (member === undefined) continue;
+    text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }
 
 /** SHA-256 of the canonical bytes, in lowercase hexadecimal. */
 export function canonicalDigest(value: unknown): string {
-  return toHex(nodeCrypto.sha256(toUtf8(canonicalJson(value))));
+  return nodeCrypto.sha256Hex(canonicalJson(value));
 }
 
 export function isDeeperThan(value: unknown, depth: number): boolean {
