@@ -8,7 +8,7 @@ import type { Body, BodyKind, EventQuery, StoredEvent } from "@handfast/engine";
 import type { EventView } from "@handfast/protocol/wire";
 import { limits } from "../limits.ts";
 import { makeCursor } from "../operations/cursor.ts";
-import { showPayload } from "../operations/payloads.ts";
+import { payloadMember } from "../operations/payloads.ts";
 import type { Relay } from "../operations/relay.ts";
 
 export interface ExportQuery extends Omit<EventQuery, "limit"> {
@@ -48,8 +48,9 @@ async function* pieces(lines: readonly (() => Promise<string>)[]): AsyncGenerato
 
 async function lineOf(relay: Relay, { pos, json }: StoredEvent, payloads: ExportQuery["payloads"]): Promise<string> {
   const cursor = makeCursor("event", pos);
-  const payload = payloads === "inline" ? await payloadOf(relay, JSON.parse(json)) : undefined;
-  const extra = payload === undefined ? "" : `,"payload":${JSON.stringify(payload)}`;
+  const payload = payloads === "inline" ? await payloadOf(relay, JSON.parse(json)) : "";
+  // In JSON a line break stands only between its parts, where a space says the same.
+  const extra = payload === "" ? "" : `,"payload":{${payload.replaceAll(/[\n\r]/g, " ")}}`;
   return `{"pos":${pos},"cursor":"${cursor}","event":${json}${extra}}\n`;
 }
 
@@ -60,14 +61,12 @@ type LoggedEvent = EventView & {
   readonly question?: string;
 };
 
-/** The payload an event is about; undefined where it has none or retention has dropped it. */
-async function payloadOf(relay: Relay, event: LoggedEvent): Promise<unknown> {
+/** The payload an event is about, as a member; empty where it has none or retention has dropped it. */
+async function payloadOf(relay: Relay, event: LoggedEvent): Promise<string> {
   const place = await placeOf(relay, event);
-  if (place === null) return undefined;
+  if (place === null) return "";
   const body = await relay.engine.body(event.namespace, event.handoff, place.kind, place.number);
-  return body === null || body.payload === null
-    ? undefined
-    : showPayload("input", mediaType(body, event), body.payload);
+  return body === null ? "" : payloadMember("input", mediaType(body, event), body.payload);
 }
 
 async function placeOf(

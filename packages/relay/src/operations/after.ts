@@ -5,10 +5,10 @@ import { handoff_view, signed_body } from "@handfast/protocol/wire";
 import Type from "typebox";
 import { attestedAct, signedAct } from "./acts.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
-import { json, operation } from "./operation.ts";
+import { jsonText, operation } from "./operation.ts";
 import { actorOf, seen } from "./parties.ts";
 import { idParams, outcomeBodies, viewBytes } from "./read.ts";
-import { showHandoff } from "./view.ts";
+import { handoffJson } from "./view.ts";
 
 export const cancel = operation(
   {
@@ -46,7 +46,7 @@ export const cancel = operation(
     } as const;
     const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command, enclosure));
     await room(viewBytes(handoff));
-    return json(showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
+    return jsonText(handoffJson(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
   },
 );
 
@@ -68,6 +68,6 @@ export const take = operation(
     const command = { type: "take", actor: actorOf(caller) } as const;
     const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command));
     await room(viewBytes(handoff));
-    return json(showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
+    return jsonText(handoffJson(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
   },
 );

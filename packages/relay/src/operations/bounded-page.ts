@@ -28,7 +28,8 @@ export function pauses(): () => Promise<void> {
 export async function boundedPage<P extends Listed>(
   first: P,
   list: (limit: number) => Promise<P>,
-  show: (handoff: Handoff) => unknown,
+  /** Its JSON. */
+  show: (handoff: Handoff) => string | Promise<string>,
   most_bytes: number = limits.reply_bytes,
 ): Promise<{ readonly page: P; readonly texts: readonly string[] }> {
   const made = new Map<string, string>();
@@ -37,7 +38,7 @@ export async function boundedPage<P extends Listed>(
     const key = `${handoff.accepted.id} ${handoff.version}`;
     const known = made.get(key);
     if (known !== undefined) return known;
-    const text = JSON.stringify(await show(handoff));
+    const text = await show(handoff);
     made.set(key, text);
     await pause();
     return text;

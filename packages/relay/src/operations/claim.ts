@@ -6,12 +6,13 @@ import { claim_reply, claim_request, type LeaseView } from "@handfast/protocol/w
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { pauses } from "./bounded-page.ts";
+import { withMembers } from "./json-text.ts";
 import { type JsonReply, jsonList, operation } from "./operation.ts";
 import { agentOf } from "./parties.ts";
-import { asJson, asText, showPayload } from "./payloads.ts";
+import { asJson, asText, payloadMember } from "./payloads.ts";
 import { conversationOf } from "./questions.ts";
 import type { Relay } from "./relay.ts";
-import { showFailures, showSigned } from "./view.ts";
+import { showFailures, signedJson } from "./view.ts";
 
 export const claim = operation(
   {
@@ -87,12 +88,11 @@ async function fill(relay: Relay, leased: readonly Handoff[], proofs: boolean) {
   const pause = pauses();
   for (const [shown, handoff] of leased.entries()) {
     await pause();
-    for (const lease of await showLease(relay, handoff, proofs)) {
-      const text = JSON.stringify(lease);
-      bytes += Buffer.byteLength(text);
-      if (bytes > limits.reply_bytes && texts.length > 0) return { shown, texts };
-      texts.push(text);
-    }
+    const text = await leaseJson(relay, handoff, proofs);
+    if (text === null) continue;
+    bytes += Buffer.byteLength(text);
+    if (bytes > limits.reply_bytes && texts.length > 0) return { shown, texts };
+    texts.push(text);
   }
   return { shown: leased.length, texts };
 }
@@ -105,54 +105,56 @@ function checkOffered(relay: Relay, agent: string, capabilities: readonly string
   throw new Problem(404, "not_offered", detail, { fields: ["/capabilities"] });
 }
 
-/** Nothing where retention or an end came in between: the worker would only be told that the lease is over. */
-async function showLease(relay: Relay, handoff: Handoff, proofs: boolean): Promise<LeaseView[]> {
-  const { accepted, failures: _failures } = handoff;
+/** Null where retention or an end came in between: the worker would only be told that the lease is over. */
+async function leaseJson(relay: Relay, handoff: Handoff, proofs: boolean): Promise<string | null> {
+  const { accepted } = handoff;
   const { namespace, id } = accepted;
   const lease = liveLease(handoff);
   const body = await relay.engine.body(namespace, id, "handoff", 0);
-  if (lease === null || body === null || body.document === null) return [];
-  const document = JSON.parse(body.document) as HandoffDocument;
-  const signed = proofs ? showSigned(body) : undefined;
-  const { ext, traceparent, expects } = document;
-  return [
-    {
-      id,
-      fence: lease.fence,
-      kind: accepted.kind,
-      from: accepted.from,
-      to: accepted.to,
-      capability: accepted.capability,
-      correlation_id: accepted.correlation_id,
-      causation_id: accepted.causation?.id ?? null,
-      conversation_id: accepted.conversation_id,
-      idempotency_key: accepted.idempotency_key,
-      ...showPayload("input", accepted.input.media_type, body.payload),
-      payload: accepted.input,
-      artifacts: document.artifacts ?? [],
-      labels: accepted.labels,
-      ...(ext === undefined ? {} : { ext }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-      ...(expects === undefined ? {} : { expects }),
-      evidence: accepted.evidence,
-      demands: accepted.demands,
-      manifest: lease.manifest,
-      attempt: handoff.attempts + (lease.acknowledged_at === null && !lease.continued ? 1 : 0),
-      deadline_ms: Math.max(0, accepted.deadline_at - relay.engine.now()),
-      ack_ms: accepted.terms.ack_ms,
-      lease_ms: accepted.terms.lease_ms,
-      attempt_ms: lease.attempt_left_ms,
-      checkpoint: await showCheckpoint(relay, handoff),
-      failures: showFailures(handoff),
-      questions: await conversationOf(relay, handoff),
-      digest: accepted.digest,
-      ...(signed === undefined ? {} : { signed }),
-    },
-  ];
+  if (lease === null || body === null || body.document === null) return null;
+  const { ext, traceparent, expects, artifacts = [] } = JSON.parse(body.document) as HandoffDocument;
+  const view: Omit<LeaseView, "input" | "text" | "base64" | "signed"> = {
+    id,
+    fence: lease.fence,
+    kind: accepted.kind,
+    from: accepted.from,
+    to: accepted.to,
+    capability: accepted.capability,
+    correlation_id: accepted.correlation_id,
+    causation_id: accepted.causation?.id ?? null,
+    conversation_id: accepted.conversation_id,
+    idempotency_key: accepted.idempotency_key,
+    payload: accepted.input,
+    artifacts,
+    labels: accepted.labels,
+    ...(ext === undefined ? {} : { ext }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(expects === undefined ? {} : { expects }),
+    evidence: accepted.evidence,
+    demands: accepted.demands,
+    manifest: lease.manifest,
+    attempt: handoff.attempts + (lease.acknowledged_at === null && !lease.continued ? 1 : 0),
+    deadline_ms: Math.max(0, accepted.deadline_at - relay.engine.now()),
+    ack_ms: accepted.terms.ack_ms,
+    lease_ms: accepted.terms.lease_ms,
+    attempt_ms: lease.attempt_left_ms,
+    checkpoint: handoff.checkpoint === null ? null : await showCheckpoint(relay, accepted, handoff.checkpoint),
+    failures: showFailures(handoff),
+    questions: handoff.questions.length === 0 ? [] : await conversationOf(relay, handoff),
+    digest: accepted.digest,
+  };
+  return withMembers(
+    JSON.stringify(view),
+    payloadMember("input", accepted.input.media_type, body.payload),
+    proofs ? `"signed":${signedJson(body)}` : "",
+  );
 }
 
-async function showCheckpoint(relay: Relay, { accepted, checkpoint }: Handoff): Promise<LeaseView["checkpoint"]> {
-  if (checkpoint === null) return null;
+async function showCheckpoint(
+  relay: Relay,
+  accepted: Handoff["accepted"],
+  checkpoint: NonNullable<Handoff["checkpoint"]>,
+): Promise<LeaseView["checkpoint"]> {
   const body = await relay.engine.body(accepted.namespace, accepted.id, "checkpoint", checkpoint.number);
   const text = body === null || body.payload === null ? null : asText(body.payload);
   return { ...checkpoint, state: text === null ? null : asJson(text) };

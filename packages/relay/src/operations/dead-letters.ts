@@ -25,16 +25,17 @@ import { boundedPage } from "./bounded-page.ts";
 import { makeCursor } from "./cursor.ts";
 import { showEvent } from "./events.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
-import { json, jsonList, operation } from "./operation.ts";
+import { withMembers } from "./json-text.ts";
+import { json, jsonList, jsonText, operation } from "./operation.ts";
 import { actorOf, maySee, seen } from "./parties.ts";
-import { type Sealed, sealJson, sealText, showPayload } from "./payloads.ts";
+import { payloadMember, type Sealed, sealJson, sealText } from "./payloads.ts";
 import { showQuestion } from "./questions.ts";
 import { idParams, listCursor, listPlace, outcomeBodies } from "./read.ts";
 import { type Plan, planDraft, readPlan } from "./redrive-plans.ts";
 import { refused } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
 import { submissionOf } from "./submission.ts";
-import { nameOfCode, showHandoff } from "./view.ts";
+import { handoffJson, nameOfCode } from "./view.ts";
 
 type Filter = Static<typeof dead_letter_filter>;
 
@@ -54,7 +55,7 @@ export const listDeadLetters = operation(
     const { limit = limits.page_size_default, cursor } = query;
     const asked = { ...deadQuery(relay, caller, query), ...listPlace(cursor) };
     const list = (most: number) => relay.store.list({ ...asked, limit: most });
-    const { page, texts } = await boundedPage(await list(limit), list, (handoff) => showHandoff(handoff));
+    const { page, texts } = await boundedPage(await list(limit), list, (handoff) => handoffJson(handoff));
     return jsonList("dead_letters", texts, { cursor: listCursor(page.after) });
   },
 );
@@ -104,14 +105,17 @@ export const getDeadLetter = operation(
     const { code, error } = status.outcome;
     const questions = [];
     for (const question of handoff.questions) questions.push(await showQuestion(relay, handoff, question.id));
-    return json({
-      handoff: showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }),
+    const outcomes = await outcomeBodies(relay, handoff);
+    const shown = {
       reason: { code, name: nameOfCode(code), reason: error?.reason ?? "", message: error?.message ?? "" },
-      ...showPayload("input", input.media_type, body?.payload ?? null),
       questions,
       events: events.map(showEvent),
       events_cursor: events.length < limit ? null : makeCursor("event", events.at(-1)?.pos ?? 0),
-    });
+    };
+    const input_member = payloadMember("input", input.media_type, body?.payload ?? null);
+    return jsonText(
+      withMembers(JSON.stringify(shown), `"handoff":${handoffJson(handoff, { outcomes })}`, input_member),
+    );
   },
 );
 
@@ -145,8 +149,8 @@ export const redrive = operation(
     const letter = await deadLetter(relay, caller, params.id);
     const { redriven_as, repeated } = await redriveOne(relay, caller, letter, body);
     const handoff = await relay.engine.get(caller.namespace, redriven_as);
-    const shown = handoff !== null && maySee(handoff, caller) ? showHandoff(handoff) : null;
-    return json({ id: params.id, redriven_as, repeated, handoff: shown }, 202);
+    const shown = handoff !== null && maySee(handoff, caller) ? handoffJson(handoff) : "null";
+    return jsonText(withMembers(JSON.stringify({ id: params.id, redriven_as, repeated }), `"handoff":${shown}`), 202);
   },
 );
 
@@ -322,6 +326,6 @@ export const discard = operation(
   async ({ relay, caller, params }) => {
     await deadLetter(relay, caller, params.id);
     const command = { type: "discard", actor: actorOf(caller) } as const;
-    return json(showHandoff(accomplished(await relay.engine.perform(caller.namespace, params.id, command))));
+    return jsonText(handoffJson(accomplished(await relay.engine.perform(caller.namespace, params.id, command))));
   },
 );

@@ -10,7 +10,7 @@ import { correlationSource, handoffSource, type Source } from "./event-source.ts
 import { json, operation, type Reply, type StreamEvent } from "./operation.ts";
 import { badCursor, correlationParams, idParams } from "./read.ts";
 import type { Relay } from "./relay.ts";
-import { showHandoff } from "./view.ts";
+import { handoffJson } from "./view.ts";
 import { readUntil, rest, Watch } from "./watch.ts";
 
 export const handoffEvents = operation(
@@ -85,7 +85,7 @@ async function follow(
 }
 
 async function tooOld(source: Source, { head }: EventPage): Promise<Problem> {
-  const snapshot = (await source.snapshot()).map((handoff) => showHandoff(handoff));
+  const snapshot = (await source.snapshot()).map((handoff) => JSON.parse(handoffJson(handoff)));
   const extra = { cursor: makeCursor("event", head), snapshot };
   return new Problem(
     410,

@@ -134,6 +134,11 @@ export function json(value: unknown, status = 200): JsonReply {
   return { kind: "json", status, text: () => JSON.stringify(value) };
 }
 
+/** What is JSON already. */
+export function jsonText(text: string, status = 200): JsonReply {
+  return { kind: "json", status, text: () => text };
+}
+
 /** A list of what is JSON already, in an object with whatever else there is to say. */
 export function jsonList(
   name: string,

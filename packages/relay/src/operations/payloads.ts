@@ -38,23 +38,21 @@ function seal({ randomBytes }: Chance, bytes: Uint8Array, media_type: string): S
   };
 }
 
-/** The bytes under the name that fits their media type; nothing where there are none. */
-export function showPayload<Name extends "input" | "output">(
-  name: Name,
-  media_type: string,
-  bytes: Uint8Array | null,
-): { [name in Name]?: unknown } & { text?: string; base64?: string } {
-  if (bytes === null) return {} as { [name in Name]?: unknown };
-  const text = isJson(media_type) || isText(media_type) ? asText(bytes) : null;
-  if (text !== null && isJson(media_type)) {
-    const value = asJson(text);
-    if (value !== undefined) return { [name]: value } as { [name in Name]?: unknown };
-  }
-  if (text !== null) return { text } as { [name in Name]?: unknown } & { text: string };
-  return { base64: Buffer.from(bytes).toString("base64") } as { [name in Name]?: unknown } & { base64: string };
+/**
+ * A payload as a member of an object, `"name":value`, under the name that fits its media type; an empty text where there
+ * are no bytes. JSON goes in as it came.
+ */
+export function payloadMember(name: "input" | "output", media_type: string, bytes: Uint8Array | null): string {
+  if (bytes === null) return "";
+  const is_json = isJson(media_type);
+  const text = is_json || isText(media_type) ? asText(bytes) : null;
+  if (text === null) return `"base64":"${Buffer.from(bytes).toString("base64")}"`;
+  // That it calls itself JSON is the word of whoever signed it.
+  return is_json && asJson(text) !== undefined ? `"${name}":${text}` : `"text":${JSON.stringify(text)}`;
 }
 
 function isJson(media_type: string): boolean {
+  if (media_type === json_media_type) return true;
   const essence = media_type.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return essence === json_media_type || essence.endsWith("+json");
 }

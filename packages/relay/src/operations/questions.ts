@@ -105,9 +105,9 @@ export const listQuestions = operation(
     if (wait_ms > 0) await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(1), isReady, pause_ms);
     await room(limits.reply_bytes);
     const first = await list(limit);
-    const { page, texts } = await boundedPage(first, list, (handoff) => {
+    const { page, texts } = await boundedPage(first, list, async (handoff) => {
       if (handoff.status.state !== "waiting") throw new Error(`${handoff.accepted.id} was listed and asks nothing`);
-      return showQuestion(relay, handoff, handoff.status.question);
+      return JSON.stringify(await showQuestion(relay, handoff, handoff.status.question));
     });
     return jsonList("questions", texts, { cursor: page.cursor });
   },

@@ -4,7 +4,6 @@ import { type Handoff, hasEnded } from "@handfast/core";
 import { type Body, type ListQuery, type Page, wakeKey } from "@handfast/engine";
 import { closed, fields } from "@handfast/protocol";
 import {
-  type CorrelationNode,
   correlation_view,
   type HandoffFilter,
   handoff_filter,
@@ -18,10 +17,11 @@ import { Problem } from "../problem.ts";
 import { boundedPage } from "./bounded-page.ts";
 import { isPosition, makeCursor, readCursor } from "./cursor.ts";
 import { jsonBytes } from "./json-bytes.ts";
-import { json, jsonList, operation } from "./operation.ts";
+import { withMembers } from "./json-text.ts";
+import { jsonList, jsonText, operation } from "./operation.ts";
 import { agentOf, maySee, seen } from "./parties.ts";
 import type { Relay } from "./relay.ts";
-import { codeOf, showHandoff, type ViewBodies } from "./view.ts";
+import { codeOf, handoffJson, type ViewBodies } from "./view.ts";
 import { readUntil } from "./watch.ts";
 
 export const idParams = Type.Object({ id: fields.id });
@@ -54,7 +54,7 @@ export const getHandoff = operation(
     const read = () => seen(relay, caller, params.id);
     const handoff = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
     await room(viewBytes(handoff, query));
-    return json(showHandoff(handoff, await bodiesOf(relay, handoff, query)));
+    return jsonText(handoffJson(handoff, await bodiesOf(relay, handoff, query)));
   },
 );
 
@@ -109,7 +109,9 @@ export async function outcomeBodies(relay: Relay, { accepted, status, late }: Ha
     if (fence === null || evidence === "relay") continue;
     const body = await relay.engine.body(accepted.namespace, accepted.id, "outcome", fence);
     if (body === null) continue;
-    left_bytes -= body.payload === null ? (body.document?.length ?? 0) : jsonBytes(body.payload);
+    // The only one fits, however its bytes are written.
+    if (outcomes.length > 1)
+      left_bytes -= body.payload === null ? (body.document?.length ?? 0) : jsonBytes(body.payload);
     if (left_bytes < 0) break;
     bodies.set(fence, body);
   }
@@ -133,7 +135,7 @@ export const listHandoffs = operation(
       const { handoffs, after } = await relay.store.list({ ...asked, limit });
       return { handoffs: handoffs.filter((handoff) => maySee(handoff, caller)), after };
     };
-    const { page, texts } = await boundedPage(await list(asked.limit), list, (handoff) => showHandoff(handoff));
+    const { page, texts } = await boundedPage(await list(asked.limit), list, (handoff) => handoffJson(handoff));
     return jsonList("handoffs", texts, { cursor: listCursor(page.after) });
   },
 );
@@ -203,7 +205,7 @@ export const listOutcomes = operation(
     await room(limits.reply_bytes);
     const first = await list(most);
     const { page, texts } = await boundedPage(first, list, async (handoff) =>
-      showHandoff(handoff, { outcomes: await outcomeBodies(relay, handoff) }),
+      handoffJson(handoff, { outcomes: await outcomeBodies(relay, handoff) }),
     );
     return jsonList("handoffs", texts, { cursor: listCursor(page.after) });
   },
@@ -227,12 +229,8 @@ export const getCorrelation = operation(
   async ({ relay, caller, params, query }) => {
     const { handoffs, after } = await correlationOf(relay, caller, params.id, query.cursor);
     if (handoffs.length === 0) throw unknownCorrelation(params.id);
-    return json({
-      correlation_id: params.id,
-      summary: summaryOf(handoffs),
-      tree: treeOf(handoffs),
-      cursor: listCursor(after),
-    });
+    const shown = { correlation_id: params.id, summary: summaryOf(handoffs), cursor: listCursor(after) };
+    return jsonText(withMembers(JSON.stringify(shown), `"tree":[${treeOf(handoffs).map(nodeJson).join(",")}]`));
   },
 );
 
@@ -257,7 +255,7 @@ export async function correlationOf(
   for (;;) {
     const list = (limit: number) => correlationPage(relay, caller, correlation_id, place, limit);
     const first = await list(limits.page_size_most);
-    const { page, texts } = await boundedPage(first, list, (handoff) => showHandoff(handoff), left_bytes);
+    const { page, texts } = await boundedPage(first, list, (handoff) => handoffJson(handoff), left_bytes);
     handoffs.push(...page.handoffs);
     for (const text of texts) left_bytes -= Buffer.byteLength(text);
     const isFull = left_bytes <= 0 || page !== first || handoffs.length >= limits.tree_handoffs;
@@ -292,11 +290,21 @@ function summaryOf(handoffs: readonly Handoff[]) {
   return { total: handoffs.length, open: handoffs.length - ended, ended, by_state, by_code };
 }
 
+interface TreeNode {
+  readonly handoff: Handoff;
+  readonly children: TreeNode[];
+}
+
+/** Hops are limited, and with them how deep this goes. */
+function nodeJson({ handoff, children }: TreeNode): string {
+  return `{"handoff":${handoffJson(handoff)},"children":[${children.map(nodeJson).join(",")}]}`;
+}
+
 /** A child whose parent is not among them stands at the top. */
-function treeOf(handoffs: readonly Handoff[]): readonly CorrelationNode[] {
-  const nodes = new Map<string, CorrelationNode & { readonly children: CorrelationNode[] }>();
-  for (const handoff of handoffs) nodes.set(handoff.accepted.id, { handoff: showHandoff(handoff), children: [] });
-  const roots: CorrelationNode[] = [];
+function treeOf(handoffs: readonly Handoff[]): readonly TreeNode[] {
+  const nodes = new Map<string, TreeNode>();
+  for (const handoff of handoffs) nodes.set(handoff.accepted.id, { handoff, children: [] });
+  const roots: TreeNode[] = [];
   for (const { accepted } of handoffs) {
     const node = nodes.get(accepted.id);
     if (node === undefined) continue;

@@ -90,6 +90,17 @@ describe("signed acts", () => {
     ]);
   });
 
+  it("show JSON as its author wrote it, as text what only calls itself JSON, and break no line of the log", async () => {
+    const written = '{\n  "a": 1.50,\r\n  "b": []\n}';
+    const { got } = await submit(written, { correlation_id: "as-written" });
+    const read = await sender.get(`/v1/handoffs/${got.body.id}?input=true`);
+    expect(read.text).toContain(`"input":${written}`);
+    const log = await sender.get("/v1/log?correlation_id=as-written&payloads=inline");
+    expect(JSON.parse(log.text.split("\n")[0] ?? "").payload).toEqual({ input: { a: 1.5, b: [] } });
+    const { got: broken } = await submit('{"a":', {});
+    expect((await sender.get(`/v1/handoffs/${broken.body.id}?input=true`)).body.text).toBe('{"a":');
+  });
+
   it("are submitted many under one signature", async () => {
     const payloads = ["1", "2", "3"];
     const all = await senderKey.signAll(

@@ -19,14 +19,15 @@ import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { fitter } from "../schemas/fit.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
-import { json, operation, type RequestFacts } from "./operation.ts";
+import { withMembers } from "./json-text.ts";
+import { jsonText, operation, type RequestFacts } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 import { sealJson, sealText } from "./payloads.ts";
 import { outcomeBodies, viewBytes } from "./read.ts";
 import { refused } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
 import { submissionOf } from "./submission.ts";
-import { showHandoff } from "./view.ts";
+import { codeOf, handoffJson, nameOfCode } from "./view.ts";
 import { readUntil } from "./watch.ts";
 
 export const submit = operation(
@@ -49,16 +50,16 @@ export const submit = operation(
     if (!answer.ok) throw firstRefusal(answer.refusals);
     const [submitted] = answer.submitted;
     if (submitted === undefined) throw new Error("the engine accepted nothing");
-    if (wait_ms === 0) return json(showReceipt(submitted), 202);
+    if (wait_ms === 0) return jsonText(receiptJson(submitted), 202);
     const { namespace } = caller;
     const read = () => relay.engine.get(namespace, submitted.id);
     const isReady = (handoff: Awaited<ReturnType<typeof read>>) => handoff === null || hasEnded(handoff.status);
     const keys = [wakeKey.handoff(namespace, submitted.id)];
     const handoff = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
-    if (handoff === null || !hasEnded(handoff.status)) return json(showReceipt({ ...submitted, handoff }), 202);
+    if (handoff === null || !hasEnded(handoff.status)) return jsonText(receiptJson({ ...submitted, handoff }), 202);
     await room(viewBytes(handoff));
     const outcomes = await outcomeBodies(relay, handoff);
-    return json({ ...showReceipt({ ...submitted, handoff }), handoff: showHandoff(handoff, { outcomes }) }, 200);
+    return jsonText(receiptJson({ ...submitted, handoff }, handoffJson(handoff, { outcomes })), 200);
   },
 );
 
@@ -88,7 +89,7 @@ export const submitBatch = operation(
     }
     const answer = await relay.engine.submit(submissions);
     if (!answer.ok) throw firstRefusal(answer.refusals);
-    return json({ receipts: answer.submitted.map(showReceipt) }, 202);
+    return jsonText(`{"receipts":[${answer.submitted.map((each) => receiptJson(each)).join(",")}]}`, 202);
   },
 );
 
@@ -214,19 +215,24 @@ function firstRefusal(refusals: Refusals): Problem {
   return refused(first.refusal, refusals.length === 1 && first.index === 0 ? {} : { refusals: all });
 }
 
-function showReceipt({ id, handoff, repeated }: Submitted): Receipt {
-  const view = handoff === null ? null : showHandoff(handoff);
-  return {
+function receiptJson(submitted: Submitted, view: string = viewOf(submitted)): string {
+  const { id, handoff, repeated } = submitted;
+  // Where retention dropped everything but the key, all that is left to say is that it was accepted.
+  const code = handoff === null ? 202 : codeOf(handoff);
+  const receipt: Omit<Receipt, "handoff"> = {
     id,
-    // Retention dropped everything but the key: all that is left to say is that it was accepted.
-    state: view?.state ?? "purged",
-    code: view?.code ?? 202,
-    name: view?.name ?? "accepted",
-    correlation_id: view?.correlation_id ?? null,
-    digest: view?.digest ?? null,
-    accepted_at: view?.accepted_at ?? null,
-    deadline_at: view?.deadline_at ?? null,
+    state: handoff?.status.state ?? "purged",
+    code,
+    name: nameOfCode(code),
+    correlation_id: handoff?.accepted.correlation_id ?? null,
+    digest: handoff?.accepted.digest ?? null,
+    accepted_at: handoff?.accepted.accepted_at ?? null,
+    deadline_at: handoff?.accepted.deadline_at ?? null,
     repeated,
-    handoff: view,
   };
+  return withMembers(JSON.stringify(receipt), `"handoff":${view}`);
+}
+
+function viewOf({ handoff }: Submitted): string {
+  return handoff === null ? "null" : handoffJson(handoff);
 }

@@ -1,10 +1,14 @@
-/** A handoff's record as its parties are shown it. */
+/**
+ * A handoff's record as its parties are shown it, written as JSON: payloads and proofs are JSON already and go into it
+ * as they are.
+ */
 
 import { type Handoff, hasEnded, liveLease, type Outcome } from "@handfast/core";
 import type { Body } from "@handfast/engine";
 import { type OutcomeDocument, statusCode } from "@handfast/protocol";
 import type { HandoffView, OutcomeView } from "@handfast/protocol/wire";
-import { asText, showPayload } from "./payloads.ts";
+import { withMembers } from "./json-text.ts";
+import { asText, payloadMember } from "./payloads.ts";
 
 /** How a handoff goes, as one number: its outcome, or how far it has come. */
 export function codeOf(handoff: Handoff): number {
@@ -35,29 +39,67 @@ export interface ViewBodies {
   readonly receipts?: readonly Body[];
 }
 
-export function showHandoff(handoff: Handoff, bodies: ViewBodies = {}): HandoffView {
+export function handoffJson(handoff: Handoff, bodies: ViewBodies = {}): string {
+  const { accepted, status, late } = handoff;
+  const { input, receipts } = bodies;
+  const outcome = hasEnded(status) ? showOutcome(status.outcome, bodies.outcomes) : null;
+  const lates = late.map((each) => {
+    const { text } = showOutcome(each.outcome, bodies.outcomes);
+    return `{"at":${each.at},"state":"${each.state}","outcome":${text}}`;
+  });
+  return withMembers(
+    JSON.stringify(showRecord(handoff, outcome?.retryable)),
+    `"outcome":${outcome === null ? "null" : outcome.text}`,
+    `"late":[${lates.join(",")}]`,
+    input === undefined ? "" : payloadMember("input", accepted.input.media_type, input?.payload ?? null),
+    receipts === undefined ? "" : `"receipts":[${receipts.flatMap(receiptJson).join(",")}]`,
+  );
+}
+
+type Written = "outcome" | "late" | "input" | "text" | "base64" | "receipts";
+
+/** All but what its agents gave. `retryable`: what the agent said of it, if it did. */
+function showRecord(handoff: Handoff, retryable: boolean | undefined): Omit<HandoffView, Written> {
   const { accepted, status } = handoff;
   const ended = hasEnded(status) ? status : null;
-  const lease = liveLease(handoff);
+  const queued = status.state === "queued" ? status : null;
   const code = codeOf(handoff);
-  const { input, terms, content: _content, namespace: _namespace, budget_holders: _holders, ...fixed } = accepted;
-  const receipts = bodies.receipts?.flatMap(showReceipt);
-  const outcome = ended === null ? null : showOutcome(ended.outcome, bodies.outcomes);
+  const known = statusCode(code);
   return {
-    ...fixed,
-    ...(bodies.input === undefined ? {} : showPayload("input", input.media_type, bodies.input?.payload ?? null)),
-    ...(receipts === undefined ? {} : { receipts }),
+    id: accepted.id,
+    kind: accepted.kind,
     state: status.state,
     code,
-    name: nameOfCode(code),
-    retryable: outcome?.retryable ?? statusCode(code)?.retryable ?? false,
-    payload: input,
+    name: known?.name ?? "unknown",
+    retryable: retryable ?? known?.retryable ?? false,
+    from: accepted.from,
+    to: accepted.to,
+    capability: accepted.capability,
+    idempotency_key: accepted.idempotency_key,
+    correlation_id: accepted.correlation_id,
+    causation: accepted.causation,
+    conversation_id: accepted.conversation_id,
+    detached: accepted.detached,
+    hops: accepted.hops,
+    ordering_key: accepted.ordering_key,
+    priority: accepted.priority,
+    labels: accepted.labels,
+    digest: accepted.digest,
+    evidence: accepted.evidence,
+    demands: accepted.demands,
+    payload: accepted.input,
     artifacts: [...accepted.artifacts],
-    limits: terms,
+    limits: accepted.terms,
+    budget: accepted.budget,
     spent: handoff.spent,
-    ready_at: status.state === "queued" ? status.ready_at : null,
-    blocked: status.state === "queued" && status.blocked,
-    queue_until: status.state === "queued" ? status.queue_until : null,
+    dead_letter_to: accepted.dead_letter_to,
+    redrive_of: accepted.redrive_of,
+    redriven_by: accepted.redriven_by,
+    accepted_at: accepted.accepted_at,
+    deadline_at: accepted.deadline_at,
+    ready_at: queued?.ready_at ?? null,
+    blocked: queued?.blocked ?? false,
+    queue_until: queued?.queue_until ?? null,
     ended_at: ended?.ended_at ?? null,
     taken_at: ended?.taken_at ?? null,
     version: handoff.version,
@@ -65,27 +107,21 @@ export function showHandoff(handoff: Handoff, bodies: ViewBodies = {}): HandoffV
     fence: handoff.fence,
     attempts: handoff.attempts,
     deliveries: handoff.deliveries,
-    lease:
-      lease === null
-        ? null
-        : {
-            agent: lease.agent,
-            worker: lease.worker,
-            fence: lease.fence,
-            delivered_at: lease.delivered_at,
-            acknowledged_at: lease.acknowledged_at,
-            beat_at: lease.beat_at,
-            lease_until: lease.beat_at + terms.lease_ms,
-            attempt_until: lease.attempt_until,
-          },
+    lease: showLiveLease(handoff),
     question: showOpenQuestion(handoff),
-    outcome,
-    late: handoff.late.map(({ at, state, outcome }) => ({ at, state, outcome: showOutcome(outcome, bodies.outcomes) })),
     dead_letter: ended?.dead_letter ?? null,
     failures: showFailures(handoff),
     progress: handoff.progress,
     checkpoint: handoff.checkpoint,
   };
+}
+
+function showLiveLease(handoff: Handoff): HandoffView["lease"] {
+  const lease = liveLease(handoff);
+  if (lease === null) return null;
+  const { agent, worker, fence, delivered_at, acknowledged_at, beat_at, attempt_until } = lease;
+  const lease_until = beat_at + handoff.accepted.terms.lease_ms;
+  return { agent, worker, fence, delivered_at, acknowledged_at, beat_at, lease_until, attempt_until };
 }
 
 export function showFailures({ failures }: Handoff) {
@@ -100,17 +136,24 @@ function showOpenQuestion({ status, questions }: Handoff): HandoffView["question
   return { id, fence, asked_at, answer_by, to, parked: status.lease === null };
 }
 
-function showOutcome(outcome: Outcome, bodies: ReadonlyMap<number, Body> | undefined): OutcomeView {
-  const { content: _content, output, ...rest } = outcome;
-  const body = outcome.fence === null ? undefined : bodies?.get(outcome.fence);
-  return {
-    ...rest,
-    ...(output === null ? {} : showPayload("output", output.media_type, body?.payload ?? null)),
-    ...(output !== null || body === undefined ? {} : showFailure(outcome, body)),
-    artifacts: [...outcome.artifacts],
-    name: nameOfCode(outcome.code),
+function showOutcome(outcome: Outcome, bodies: ReadonlyMap<number, Body> | undefined) {
+  const { code, fence, agent, worker, evidence, output, artifacts, usage } = outcome;
+  const body = fence === null ? undefined : bodies?.get(fence);
+  const view: Omit<OutcomeView, "output" | "text" | "base64"> = {
+    code,
+    name: nameOfCode(code),
+    fence,
+    agent,
+    worker,
+    evidence,
     payload: output,
+    artifacts: [...artifacts],
+    error: outcome.error,
+    usage,
+    ...(output !== null || body === undefined ? {} : showFailure(outcome, body)),
   };
+  const member = output === null ? "" : payloadMember("output", output.media_type, body?.payload ?? null);
+  return { retryable: view.retryable, text: withMembers(JSON.stringify(view), member) };
 }
 
 /** What only the agent's own document tells of a failure: whether it thinks that a retry helps, and the details. */
@@ -120,22 +163,23 @@ function showFailure({ error }: Outcome, { document }: Body): Pick<OutcomeView, 
   return { retryable, error: said?.detail === undefined ? error : { ...error, detail: said.detail } };
 }
 
-const receiptKinds = new Set<Body["kind"]>(["handoff", "ack", "outcome", "answer", "cancel"]);
+const receiptKinds: ReadonlySet<Body["kind"]> = new Set(["handoff", "ack", "outcome", "answer", "cancel"]);
 
-function showReceipt(body: Body): NonNullable<HandoffView["receipts"]> {
+function receiptJson(body: Body): readonly string[] {
   const { kind, number } = body;
-  if (!receiptKinds.has(kind) || kind === "checkpoint" || kind === "question") return [];
-  const signed = showSigned(body);
-  return signed === undefined ? [] : [{ kind, number, signed }];
+  const signed = receiptKinds.has(kind) ? signedJson(body) : null;
+  return signed === null ? [] : [`{"kind":"${kind}","number":${number},"signed":${signed}}`];
 }
 
-/** The exact bytes, for those who check for themselves. */
-export function showSigned({ document, proof, payload }: Body) {
-  if (document === null) return undefined;
-  const shown = { document, proof: proof === null ? null : JSON.parse(proof) };
-  if (payload === null) return shown;
-  const text = asText(payload);
-  return text === null
-    ? { ...shown, payload: Buffer.from(payload).toString("base64"), payload_encoding: "base64" as const }
-    : { ...shown, payload: text };
+/** The exact bytes, for those who check for themselves. Null: it has no document. */
+export function signedJson({ document, proof, payload }: Body): string | null {
+  if (document === null) return null;
+  const text = payload === null ? null : asText(payload);
+  const shown =
+    payload === null
+      ? { document }
+      : text === null
+        ? { document, payload: Buffer.from(payload).toString("base64"), payload_encoding: "base64" }
+        : { document, payload: text };
+  return withMembers(JSON.stringify(shown), `"proof":${proof ?? "null"}`);
 }
