@@ -222,14 +222,25 @@ export class Engine implements HandoffEngine {
     );
   }
 
+  peek(namespace: string, id: string): Handoff | undefined {
+    const handoff = this.#memory.cache.get(namespace, id);
+    return handoff !== undefined && this.#isSettled(handoff) ? handoff : undefined;
+  }
+
+  /** No clock of it has run out; or nobody is there to settle it. */
+  #isSettled(handoff: Handoff): boolean {
+    if (hasEnded(handoff.status) || this.#state !== "running") return true;
+    const timing = { limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at };
+    const now = this.now();
+    const wake_at = wakeAt(handoff, timing, now);
+    return wake_at === null || wake_at > now;
+  }
+
   async get(namespace: string, id: string): Promise<Handoff | null> {
     const { cache } = this.#memory;
     const [loaded] = cache.get(namespace, id) === undefined ? await this.#store.load(namespace, [id]) : [null];
     const handoff = cache.get(namespace, id) ?? loaded ?? null;
-    if (handoff === null || hasEnded(handoff.status) || this.#state !== "running") return handoff;
-    const timing = { limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at };
-    const wake_at = wakeAt(handoff, timing, this.now());
-    if (wake_at === null || wake_at > this.now()) return handoff;
+    if (handoff === null || this.#isSettled(handoff)) return handoff;
     const settled = await this.#ask("urgent", 0, [{ namespace, id }], (batch) =>
       planCommand(batch, namespace, id, { type: "tick" }),
     );

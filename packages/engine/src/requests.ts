@@ -88,6 +88,8 @@ export interface HandoffEngine {
     namespace: string,
     leases: readonly { readonly id: string; readonly fence: number; readonly agent: string }[],
   ): Promise<void>;
+  /** The handoff now, where memory has it and no clock of it has run out; undefined: `get` finds out. */
+  peek(namespace: string, id: string): Handoff | undefined;
   /** The handoff now, every clock settled. */
   get(namespace: string, id: string): Promise<Handoff | null>;
   body(namespace: string, id: string, kind: Body["kind"], number: number): Promise<Body | null>;

@@ -14,16 +14,25 @@ export class Tally {
 
   /** Counts one more; returns how to count it off, once. */
   add(caller: string): () => void {
-    this.#total += 1;
-    this.#by_caller.set(caller, this.of(caller) + 1);
+    this.count(caller);
     let is_counted = true;
     return () => {
       if (!is_counted) return;
       is_counted = false;
-      this.#total -= 1;
-      const left = this.of(caller) - 1;
-      if (left === 0) this.#by_caller.delete(caller);
-      else this.#by_caller.set(caller, left);
+      this.uncount(caller);
     };
+  }
+
+  count(caller: string): void {
+    this.#total += 1;
+    this.#by_caller.set(caller, this.of(caller) + 1);
+  }
+
+  /** Of one that was counted, once. */
+  uncount(caller: string): void {
+    this.#total -= 1;
+    const left = this.of(caller) - 1;
+    if (left === 0) this.#by_caller.delete(caller);
+    else this.#by_caller.set(caller, left);
   }
 }

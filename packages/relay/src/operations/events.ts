@@ -79,7 +79,7 @@ async function follow(
   const read = () => pageOf(relay, source, after_pos, limit);
   const isReady = (page: Page) => page.events.length > 0 || page.ended;
   const { wakeups } = relay.engine;
-  const page = await readUntil(wakeups, [source.key], wait_ms, signal, read, isReady, source.gather_ms);
+  const page = await readUntil(wakeups, [source.key], wait_ms, signal, read, isReady, { pause_ms: source.gather_ms });
   await room(page.events.length * limits.record_bytes);
   return json({ events: page.events, cursor: makeCursor("event", page.after_pos), ended: page.ended });
 }

@@ -16,9 +16,15 @@ export function maySee(handoff: Handoff, caller: Caller): boolean {
   return caller.role === "operator" || isParty(handoff, caller.name);
 }
 
-/** The handoff now, if the caller may see it. */
-export async function seen(relay: Relay, caller: Caller, id: string): Promise<Handoff> {
-  const handoff = isId(id) ? await relay.engine.get(caller.namespace, id) : null;
+/** The handoff now, if the caller may see it: at once, where the engine has it in memory. */
+export function seen(relay: Relay, caller: Caller, id: string): Handoff | Promise<Handoff> {
+  if (!isId(id)) throw unknownHandoff(id);
+  const known = relay.engine.peek(caller.namespace, id);
+  if (known !== undefined) return shownTo(caller, id, known);
+  return relay.engine.get(caller.namespace, id).then((handoff) => shownTo(caller, id, handoff));
+}
+
+function shownTo(caller: Caller, id: string, handoff: Handoff | null): Handoff {
   if (handoff === null || !maySee(handoff, caller)) throw unknownHandoff(id);
   return handoff;
 }

@@ -102,7 +102,7 @@ export const listQuestions = operation(
     const isReady = ({ handoffs }: Awaited<ReturnType<typeof list>>) => handoffs.length > 0;
     const pause_ms = desk ? relay.limits.desk_pause_ms : 0;
     // Whoever waits, and then for room, keeps nothing in memory meanwhile.
-    if (wait_ms > 0) await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(1), isReady, pause_ms);
+    if (wait_ms > 0) await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(1), isReady, { pause_ms });
     await room(limits.reply_bytes);
     const first = await list(limit);
     const { page, texts } = await boundedPage(first, list, async (handoff) => {

@@ -48,15 +48,32 @@ export const getHandoff = operation(
     problems: [404],
   },
   async ({ relay, caller, params, query, wait_ms, signal, room }) => {
-    const { namespace } = caller;
     const isReady = query.until === "acknowledged" ? isAcknowledged : isEnded;
-    const keys = [wakeKey.handoff(namespace, params.id)];
     const read = () => seen(relay, caller, params.id);
-    const handoff = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
+    const handoff = await untilReady(relay, caller, params.id, wait_ms, signal, read, isReady);
     await room(viewBytes(handoff, query));
     return jsonText(handoffJson(handoff, await bodiesOf(relay, handoff, query)));
   },
 );
+
+/** Of everything that happens to it, only what it is waited for is worth a second reading. */
+export function untilReady<H extends Handoff | null>(
+  relay: Relay,
+  { namespace }: Caller,
+  id: string,
+  wait_ms: number,
+  signal: AbortSignal,
+  read: () => H | Promise<H>,
+  isReady: (handoff: Handoff) => boolean,
+): Promise<H> {
+  const concerns = () => {
+    const known = relay.engine.peek(namespace, id);
+    return known === undefined || isReady(known);
+  };
+  const keys = [wakeKey.handoff(namespace, id)];
+  const isOver = (handoff: H) => handoff === null || isReady(handoff);
+  return readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isOver, { concerns });
+}
 
 /** About what a view of it takes, with what its agents said in the end. */
 export function viewBytes(
@@ -69,7 +86,7 @@ export function viewBytes(
   return limits.record_bytes + shown_bytes + (proofs ? output_bytes + accepted.input.size : 0);
 }
 
-function isEnded({ status }: Handoff): boolean {
+export function isEnded({ status }: Handoff): boolean {
   return hasEnded(status);
 }
 

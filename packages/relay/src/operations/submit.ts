@@ -1,7 +1,7 @@
 /** Giving work: one handoff, or a batch of which all are accepted or none. */
 
 import { hasEnded } from "@handfast/core";
-import { type Submission, type Submitted, wakeKey } from "@handfast/engine";
+import type { Submission, Submitted } from "@handfast/engine";
 import { makeId, protocolLimits } from "@handfast/protocol";
 import {
   type PlainSubmit,
@@ -23,12 +23,11 @@ import { withMembers } from "./json-text.ts";
 import { jsonText, operation, type RequestFacts } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 import { sealJson, sealText } from "./payloads.ts";
-import { outcomeBodies, viewBytes } from "./read.ts";
+import { isEnded, outcomeBodies, untilReady, viewBytes } from "./read.ts";
 import { refused } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
 import { submissionOf } from "./submission.ts";
 import { codeOf, handoffJson, nameOfCode } from "./view.ts";
-import { readUntil } from "./watch.ts";
 
 export const submit = operation(
   {
@@ -51,11 +50,8 @@ export const submit = operation(
     const [submitted] = answer.submitted;
     if (submitted === undefined) throw new Error("the engine accepted nothing");
     if (wait_ms === 0) return jsonText(receiptJson(submitted), 202);
-    const { namespace } = caller;
-    const read = () => relay.engine.get(namespace, submitted.id);
-    const isReady = (handoff: Awaited<ReturnType<typeof read>>) => handoff === null || hasEnded(handoff.status);
-    const keys = [wakeKey.handoff(namespace, submitted.id)];
-    const handoff = await readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isReady);
+    const read = () => relay.engine.get(caller.namespace, submitted.id);
+    const handoff = await untilReady(relay, caller, submitted.id, wait_ms, signal, read, isEnded);
     if (handoff === null || !hasEnded(handoff.status)) return jsonText(receiptJson({ ...submitted, handoff }), 202);
     await room(viewBytes(handoff));
     const outcomes = await outcomeBodies(relay, handoff);

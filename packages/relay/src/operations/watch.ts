@@ -7,6 +7,13 @@ import type { Surroundings, Wakeups } from "@handfast/engine";
 
 type Awakened = Pick<Wakeups, "subscribe" | "surroundings">;
 
+export interface WatchOptions {
+  /** Where the keys are woken often: the shortest time between two reads. */
+  readonly pause_ms?: number;
+  /** False: what has changed is not what is waited for, as a look into memory shows. Asked at every wakeup. */
+  readonly concerns?: () => boolean;
+}
+
 export class Watch {
   #changed = false;
   #wake: (() => void) | null = null;
@@ -14,8 +21,14 @@ export class Watch {
   readonly #signal: AbortSignal;
   readonly #surroundings: Surroundings;
 
-  constructor(wakeups: Awakened, keys: readonly string[], signal: AbortSignal) {
+  constructor(
+    wakeups: Awakened,
+    keys: readonly string[],
+    signal: AbortSignal,
+    { concerns }: Pick<WatchOptions, "concerns"> = {},
+  ) {
     const changed = () => {
+      if (this.#changed || concerns?.() === false) return;
       this.#changed = true;
       this.#wake?.();
     };
@@ -34,15 +47,16 @@ export class Watch {
 
   #pause(wait_ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#surroundings.schedule(wait_ms, resolve);
-    const abort = () => resolve();
-    this.#signal.addEventListener("abort", abort);
-    this.#wake = resolve;
-    return promise.finally(() => {
+    const end = () => {
       cancel();
-      this.#signal.removeEventListener("abort", abort);
+      this.#signal.removeEventListener("abort", end);
       this.#wake = null;
-    });
+      resolve();
+    };
+    const cancel = this.#surroundings.schedule(wait_ms, end);
+    this.#signal.addEventListener("abort", end);
+    this.#wake = end;
+    return promise;
   }
 
   close(): void {
@@ -68,12 +82,12 @@ export async function readUntil<T>(
   keys: readonly string[],
   wait_ms: number,
   signal: AbortSignal,
-  read: () => Promise<T>,
+  read: () => T | Promise<T>,
   isReady: (value: T) => boolean,
-  /** Where the keys are woken often: the shortest time between two reads. */
-  pause_ms = 0,
+  options: WatchOptions = {},
 ): Promise<T> {
-  const watch = new Watch(wakeups, keys, signal);
+  const { pause_ms = 0 } = options;
+  const watch = new Watch(wakeups, keys, signal, options);
   const { surroundings } = wakeups;
   const until = surroundings.now() + wait_ms;
   try {

@@ -12,7 +12,7 @@ import type { Relay } from "../operations/relay.ts";
 import { operations } from "../operations/table.ts";
 import { Problem } from "../problem.ts";
 import { type Fit, fitter } from "../schemas/fit.ts";
-import { InFlight, type Place, type WhyEnded } from "./in-flight.ts";
+import { InFlight, type Place, vital, type WhyEnded } from "./in-flight.ts";
 import { asProblem, mistake } from "./problem-document.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { ReplyRoom } from "./reply-room.ts";
@@ -28,7 +28,10 @@ export interface Said {
   readonly facts: RequestFacts;
 }
 
-/** One request, as its transport sees it. Whatever it throws becomes the problem that the caller is told. */
+/**
+ * One request, as its transport sees it. Whatever it throws becomes the problem that the caller is told. What it has at
+ * hand it gives at once: a promise is awaited only where there is one, as most calls of a frame need none.
+ */
 export interface Carrier {
   /** Aborts when its caller has gone or `end` was called. */
   readonly signal: AbortSignal;
@@ -41,8 +44,8 @@ export interface Carrier {
   said(operation: Operation): Said;
   /** The JSON of the body; asked for only where the operation takes one. */
   body(operation: Operation): unknown;
-  /** What it returns is awaited: then the answer was handed over, or is lost. */
-  deliver(answer: Reply, call: AnyCall): unknown;
+  /** When that is done, the answer was handed over, or is lost. */
+  deliver(answer: Reply, call: AnyCall): void | Promise<void>;
   refuse(problem: Problem): void;
 }
 
@@ -53,6 +56,9 @@ interface Served {
   readonly fitQuery: Fit;
   readonly fitPlain: Fit | null;
   readonly fitSigned: Fit | null;
+  /** See `vital` and `pages`. */
+  readonly is_vital: boolean;
+  readonly is_page: boolean;
 }
 
 export interface CallsOptions {
@@ -90,6 +96,8 @@ const served: ReadonlyMap<string, Served> = new Map(
       fitQuery: operation.query === undefined ? noQuery : fitter(operation.query, "query"),
       fitPlain: operation.body === undefined ? null : fitter(operation.body, "body"),
       fitSigned: operation.signed === undefined ? null : fitter(operation.signed, "body"),
+      is_vital: vital.has(operation.name),
+      is_page: pages.has(operation.name),
     },
   ]),
 );
@@ -128,59 +136,62 @@ export class Calls {
   /** From the request to its answer. Never rejects: what goes wrong is the carrier's to tell. */
   async take(name: string, carrier: Carrier): Promise<void> {
     const began = performance.now();
+    const asked = served.get(name);
     let place: Place | null = null;
     let release: Release | null = null;
     let code = 500;
     try {
-      const asked = served.get(name);
       if (asked === undefined) throw unknownOperation(name);
-      place = this.in_flight.open(name, (why) => carrier.end(why));
-      const parts = await this.#parts(asked, carrier, place);
+      const { operation } = asked;
+      place = this.in_flight.open(asked.is_vital, carrier);
+      const identified = carrier.identify(operation);
+      const visitor = identified instanceof Promise ? await identified : identified;
+      this.#notice(visitor, place);
+      const said = carrier.said(operation);
+      const wait_ms = this.#checkSaid(asked, said, place);
+      const given = asked.fitPlain === null ? undefined : carrier.body(operation);
+      const body = given instanceof Promise ? await given : given;
+      checkBody(asked, body);
+      const caller = visitor ?? this.#nobody;
       const room = async (bytes: number) => {
-        release ??= await this.room.enter(parts.caller.name, carrier.outlet, bytes);
+        release ??= await this.room.enter(caller.name, carrier.outlet, bytes);
       };
-      const call = { ...parts, room };
-      if (pages.has(name)) await room(this.#relay.limits.reply_bytes);
-      const answer = await asked.operation.run(call);
+      const call = new TakenCall(this.#relay, carrier, { caller, visitor, said, wait_ms, body, room });
+      if (asked.is_page) await room(this.#relay.limits.reply_bytes);
+      const answer = await operation.run(call);
       code = "status" in answer ? answer.status : 200;
-      await carrier.deliver(answer, call);
+      const delivered = carrier.deliver(answer, call);
+      if (delivered !== undefined) await delivered;
     } catch (error) {
       const problem = this.problemOf(error, name);
       code = problem.code;
       carrier.refuse(problem);
     } finally {
       leaveRoom(release);
-      place?.close();
+      if (place !== null) this.in_flight.leave(place);
       const took_ms = performance.now() - began;
-      this.#relay.metrics.called(served.has(name) ? name : "unknown", code, took_ms);
+      this.#relay.metrics.called(asked === undefined ? "unknown" : name, code, took_ms);
       this.#log.debug({ operation: name, code, took_ms: Math.round(took_ms) }, "call");
     }
   }
 
-  async #parts({ operation, fitParams, fitQuery, fitPlain, fitSigned }: Served, carrier: Carrier, place: Place) {
-    const visitor = await carrier.identify(operation);
-    if (visitor !== null) {
-      place.belongsTo(visitor.name);
-      this.#relay.directory.seen(visitor.name, null);
-    }
-    const { params, query, wait_ms, facts } = carrier.said(operation);
+  #notice(visitor: Caller | null, place: Place): void {
+    if (visitor === null) return;
+    this.in_flight.belongs(place, visitor.name);
+    this.#relay.directory.seen(visitor.name, null);
+  }
+
+  /** Returns how long it will wait. */
+  #checkSaid(
+    { operation, fitParams, fitQuery }: Served,
+    { params, query, wait_ms, facts }: Said,
+    place: Place,
+  ): number {
     fitParams(params);
     fitQuery(query);
-    const waits_ms = operation.waits === true ? wait_ms : 0;
-    if (waits_ms > 0 && !facts.wants_stream) place.waits();
-    const body = fitPlain === null ? undefined : await carrier.body(operation);
-    if (fitPlain !== null) (fitSigned !== null && isSigned(body) ? fitSigned : fitPlain)(body);
-    return {
-      relay: this.#relay,
-      caller: visitor ?? this.#nobody,
-      visitor,
-      params,
-      query,
-      body,
-      wait_ms: waits_ms,
-      signal: carrier.signal,
-      request: facts,
-    };
+    if (operation.waits !== true || wait_ms === 0) return 0;
+    if (!facts.wants_stream) this.in_flight.waits(place);
+    return wait_ms;
   }
 
   /** Who is behind a credential that comes with the call itself. */
@@ -218,6 +229,44 @@ export class Calls {
     this.#log.error({ err: error, operation }, "the relay made a mistake");
     return mistake;
   }
+}
+
+/** One call, as its operation sees it. */
+class TakenCall implements AnyCall {
+  readonly relay: Relay;
+  readonly caller: Caller;
+  readonly visitor: Caller | null;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly wait_ms: number;
+  readonly request: RequestFacts;
+  readonly room: (bytes: number) => Promise<void>;
+  readonly #carrier: Carrier;
+
+  constructor(relay: Relay, carrier: Carrier, parts: Pick<AnyCall, Given> & { readonly said: Said }) {
+    this.relay = relay;
+    this.#carrier = carrier;
+    this.caller = parts.caller;
+    this.visitor = parts.visitor;
+    this.params = parts.said.params;
+    this.query = parts.said.query;
+    this.body = parts.body;
+    this.wait_ms = parts.wait_ms;
+    this.request = parts.said.facts;
+    this.room = parts.room;
+  }
+
+  /** Most operations never ask for it, and it need not be made for them. */
+  get signal(): AbortSignal {
+    return this.#carrier.signal;
+  }
+}
+
+type Given = "caller" | "visitor" | "body" | "wait_ms" | "room";
+
+function checkBody({ fitPlain, fitSigned }: Served, body: unknown): void {
+  if (fitPlain !== null) (fitSigned !== null && isSigned(body) ? fitSigned : fitPlain)(body);
 }
 
 function leaveRoom(release: Release | null): void {

@@ -11,7 +11,7 @@ import { Tally } from "../tally.ts";
 export type WhyEnded = "revoked" | "stopping";
 
 /** Whether the relay is alive, and what those who hold leases must say in time: a crowd does not keep these out. */
-const vital: ReadonlySet<string> = new Set([
+export const vital: ReadonlySet<string> = new Set([
   "healthz",
   "readyz",
   "metrics",
@@ -24,19 +24,15 @@ const vital: ReadonlySet<string> = new Set([
   "release",
 ]);
 
-/** One call, from its arrival to its answer. */
-export interface Place {
-  /** Throws where its caller has too many already. */
-  belongsTo(caller: string): void;
-  /** It will wait: of those a caller has fewer. To be told after whom it belongs to. */
-  waits(): void;
-  close(): void;
+/** A call that can be told to wait no longer. */
+interface Endable {
+  end(why: WhyEnded): void;
 }
 
 export class InFlight {
   readonly #limits: RelayLimits;
   readonly #surroundings: Surroundings;
-  readonly #taken = new Set<TakenPlace>();
+  readonly #taken = new Set<Place>();
   readonly #calls = new Tally();
   readonly #vital_calls = new Tally();
   readonly #waits = new Tally();
@@ -53,21 +49,32 @@ export class InFlight {
     return this.#stopping;
   }
 
-  /** `end` is told when it should wait no longer. Throws where the relay has too many calls in flight. */
-  open(operation: string, end: (why: WhyEnded) => void): Place {
-    const is_vital = vital.has(operation);
+  /** The call is told when it should wait no longer. Throws where the relay has too many calls in flight. */
+  open(is_vital: boolean, call: Endable): Place {
     this.#checkRoom(is_vital);
-    const place = new TakenPlace(
-      end,
-      (caller, what) => this.#count(caller, what, is_vital),
-      () => this.#leave(place),
-    );
+    const place = new Place(call, is_vital);
     this.#taken.add(place);
-    if (this.#stopping) end("stopping");
+    if (this.#stopping) call.end("stopping");
     return place;
   }
 
-  #leave(place: TakenPlace): void {
+  /** Throws where the caller has too many already. */
+  belongs(place: Place, caller: string): void {
+    place.caller = caller;
+    this.#count(place.is_vital ? this.#vital_calls : this.#calls, caller, "calls");
+    place.is_counted = true;
+  }
+
+  /** It will wait: of those a caller has fewer. To be told after whom it belongs to. */
+  waits(place: Place): void {
+    this.#count(this.#waits, place.caller, "waits");
+    place.is_waiting = true;
+  }
+
+  leave(place: Place): void {
+    const { caller, is_vital, is_counted, is_waiting } = place;
+    if (is_counted) (is_vital ? this.#vital_calls : this.#calls).uncount(caller);
+    if (is_waiting) this.#waits.uncount(caller);
     this.#taken.delete(place);
     if (this.#taken.size === 0) for (const idle of this.#whenIdle.splice(0)) idle();
   }
@@ -79,10 +86,9 @@ export class InFlight {
     throw new Problem(429, "busy", detail, {}, 1);
   }
 
-  #count(caller: string, what: "calls" | "waits", is_vital: boolean): () => void {
-    const tally = what === "waits" ? this.#waits : is_vital ? this.#vital_calls : this.#calls;
+  #count(tally: Tally, caller: string, what: "calls" | "waits"): void {
     const most = what === "calls" ? this.#limits.calls_per_caller : this.#limits.waits_per_caller;
-    if (tally.of(caller) < most) return tally.add(caller);
+    if (tally.of(caller) < most) return tally.count(caller);
     const which = what === "calls" ? "calls in flight" : "calls that wait";
     throw new Problem(429, `too_many_${what}`, `You have ${most} ${which}; let some of them end first.`, {}, 1);
   }
@@ -98,12 +104,12 @@ export class InFlight {
 
   /** A credential of this caller is worth nothing any more: what waits on it ends. */
   revoke(caller: string): void {
-    for (const place of this.#taken) if (place.caller === caller) place.end("revoked");
+    for (const place of this.#taken) if (place.caller === caller) place.call.end("revoked");
   }
 
   stop(): void {
     this.#stopping = true;
-    for (const place of this.#taken) place.end("stopping");
+    for (const place of this.#taken) place.call.end("stopping");
   }
 
   /** Resolves when no call is in flight any more, or after so long. */
@@ -116,36 +122,16 @@ export class InFlight {
   }
 }
 
-class TakenPlace implements Place {
+/** One call, from its arrival to its answer. What it counts among is InFlight's to say. */
+export class Place {
+  readonly call: Endable;
+  readonly is_vital: boolean;
   caller = "";
-  readonly end: (why: WhyEnded) => void;
-  readonly #count: (caller: string, what: "calls" | "waits") => () => void;
-  readonly #leave: () => void;
-  #uncount: (() => void) | null = null;
-  #unwait: (() => void) | null = null;
+  is_counted = false;
+  is_waiting = false;
 
-  constructor(
-    end: (why: WhyEnded) => void,
-    count: (caller: string, what: "calls" | "waits") => () => void,
-    leave: () => void,
-  ) {
-    this.end = end;
-    this.#count = count;
-    this.#leave = leave;
-  }
-
-  belongsTo(caller: string): void {
-    this.caller = caller;
-    this.#uncount = this.#count(caller, "calls");
-  }
-
-  waits(): void {
-    this.#unwait = this.#count(this.caller, "waits");
-  }
-
-  close(): void {
-    this.#uncount?.();
-    this.#unwait?.();
-    this.#leave();
+  constructor(call: Endable, is_vital: boolean) {
+    this.call = call;
+    this.is_vital = is_vital;
   }
 }

@@ -16,7 +16,8 @@ function roomOf(some: Partial<typeof limits> | Record<string, number> = {}) {
   const releases = new Map<string, Release>();
   const refused: string[] = [];
   const enter = (caller: string, bytes: number, outlet = { bytes: 0 }, name = caller) => {
-    room.enter(caller, outlet, bytes).then(
+    const entered = async () => room.enter(caller, outlet, bytes);
+    entered().then(
       (release) => {
         begun.push(name);
         releases.set(name, release);

@@ -30,16 +30,16 @@ export class ReplyRoom {
   }
 
   /**
-   * Resolves when an answer of about so many bytes may be made, to what must be called when it was handed over or will
-   * not be. Rejects where too many wait, or when the outlet is gone.
+   * Answers, at once where there is room, when an answer of about so many bytes may be made: with what must be called
+   * when it was handed over or will not be. Fails where too many wait, or when the outlet is gone.
    */
-  async enter(caller: string, outlet: Outlet, bytes: number): Promise<Release> {
+  enter(caller: string, outlet: Outlet, bytes: number): Release | Promise<Release> {
     if (this.#gone.has(outlet)) throw goneOutlet();
     const account = this.#accountOf(caller);
     this.#account_of.set(outlet, account);
     const is_large = bytes > this.#limits.small_reply_bytes;
-    const fits = () => (is_large ? this.#fitsLarge(account, outlet) : this.#fitsSmall(account, outlet));
-    if (!account.hasWaiter(outlet, is_large) && fits()) return this.#begin(account, outlet, bytes, is_large);
+    const fits = is_large ? this.#fitsLarge(account, outlet) : this.#fitsSmall(account, outlet);
+    if (fits && !account.hasWaiter(outlet, is_large)) return this.#begin(account, outlet, bytes, is_large);
     this.#checkQueue(account);
     const { promise, resolve, reject } = Promise.withResolvers<Release>();
     account.wait({ outlet, bytes, is_large, begin: resolve, fail: reject });

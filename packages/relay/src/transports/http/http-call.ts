@@ -98,12 +98,13 @@ export class HttpCall implements Carrier {
     sendProblem(problem, this.#request, this.#reply);
   }
 
-  deliver(answer: Reply, call: AnyCall): Promise<unknown> {
+  deliver(answer: Reply, call: AnyCall): void | Promise<void> {
     switch (answer.kind) {
       case "json":
         return this.#sendJson(answer, call);
       case "text":
-        return Promise.resolve(this.#reply.code(answer.status).headers(answer.headers).send(answer.text));
+        this.#reply.code(answer.status).headers(answer.headers).send(answer.text);
+        return;
       case "bytes":
         return this.#sendBytes(answer);
       case "events":

@@ -24,7 +24,7 @@ interface Watched extends HeldLease {
 const endingActs: ReadonlySet<string> = new Set(["complete", "fail", "reject", "release", "ask"]);
 
 interface LeaseWatchOptions {
-  readonly engine: Pick<Engine, "get" | "wakeups">;
+  readonly engine: Pick<Engine, "get" | "peek" | "wakeups">;
   readonly namespace: string;
   readonly most: number;
   readonly tell: (notice: LeaseNotice) => void;
@@ -86,6 +86,8 @@ export class LeaseWatch {
   #look(watched: Watched, is_own_act = false): void {
     if (watched.acting > 0 || this.#leases.get(watched.id) !== watched) return;
     const { engine, namespace } = this.#options;
+    const known = engine.peek(namespace, watched.id);
+    if (known !== undefined) return this.#judge(watched, known, is_own_act);
     engine.get(namespace, watched.id).then(
       (handoff) => this.#judge(watched, handoff, is_own_act),
       // A relay that stops, or whose store failed, has told its peers otherwise.

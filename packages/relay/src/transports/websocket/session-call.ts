@@ -19,13 +19,12 @@ export class SessionCall implements Carrier {
   readonly op: string;
   /** What of its frame is its own, while it is in flight. */
   readonly bytes: number;
-  readonly signal: AbortSignal;
   /** Whether it was answered with something else than a problem. */
   succeeded = false;
   readonly #session: Session;
   readonly #call: FrameCall;
-  /** Only what waits can be ended before its time; everything else ends with the connection at most. */
-  readonly #controller: AbortController | null;
+  #controller: AbortController | null = null;
+  #has_ended = false;
   #is_abandoned = false;
 
   constructor(session: Session, call: FrameCall, bytes: number) {
@@ -34,8 +33,15 @@ export class SessionCall implements Carrier {
     this.bytes = bytes;
     this.#session = session;
     this.#call = call;
-    this.#controller = call.wait_ms !== undefined || call.stream !== undefined ? new AbortController() : null;
-    this.signal = this.#controller?.signal ?? session.gone;
+  }
+
+  /** Only what waits can be ended before its time; everything else ends with the connection at most. */
+  get signal(): AbortSignal {
+    const { wait_ms, stream } = this.#call;
+    if (wait_ms === undefined && stream === undefined) return this.#session.gone;
+    this.#controller ??= new AbortController();
+    if (this.#has_ended) this.#controller.abort();
+    return this.#controller.signal;
   }
 
   get outlet(): Outlet {
@@ -55,7 +61,9 @@ export class SessionCall implements Carrier {
 
   /** Whether a credential is still worth something is the session's to find out. */
   end(why: WhyEnded): void {
-    if (why !== "revoked") this.#controller?.abort();
+    if (why === "revoked") return;
+    this.#has_ended = true;
+    this.#controller?.abort();
   }
 
   /** The client wants no answer any more. */
@@ -108,16 +116,14 @@ export class SessionCall implements Carrier {
     return this.#call.body ?? {};
   }
 
-  async deliver(reply: Reply, call: AnyCall): Promise<void> {
+  deliver(reply: Reply, call: AnyCall): void | Promise<void> {
     switch (reply.kind) {
       case "json":
         return this.#sendJson(reply);
       case "text":
-        await call.room(reply.text.length);
-        return this.answer(reply.status, `"text":${JSON.stringify(reply.text)}`);
+        return this.#sendText(reply, call);
       case "bytes":
-        await call.room(this.#session.limits.reply_bytes);
-        return this.answer(reply.status, await replyBytes(reply, this.#session.limits.ws_frame_bytes));
+        return this.#sendBytes(reply, call);
       case "events":
         this.succeeded = true;
         return sendStream(this.#session, this, reply.events, call.caller.name);
@@ -126,19 +132,26 @@ export class SessionCall implements Carrier {
     }
   }
 
-  async #sendJson({ status, text, undelivered, leases }: JsonReply): Promise<void> {
-    if (undelivered === undefined) {
-      this.answer(status, `"body":${text()}`);
-    } else {
-      try {
-        this.answer(status, `"body":${text()}`, () => this.#session.giveBack(undelivered));
-      } catch (error) {
-        // The caller gets a problem instead, which is a whole reply: nothing else would tell that this one was lost.
-        await undelivered();
-        throw error;
-      }
+  #sendJson({ status, text, undelivered, leases }: JsonReply): void | Promise<void> {
+    try {
+      const lost = undelivered === undefined ? null : () => this.#session.giveBack(undelivered);
+      this.answer(status, `"body":${text()}`, lost);
+    } catch (error) {
+      if (undelivered === undefined) throw error;
+      // The caller gets a problem instead, which is a whole reply: nothing else would tell that this one was lost.
+      return undelivered().then(() => Promise.reject(error));
     }
     if (leases !== undefined && !this.#is_abandoned) this.#session.leases.hold(leases);
+  }
+
+  async #sendText({ status, text }: Extract<Reply, { kind: "text" }>, call: AnyCall): Promise<void> {
+    await call.room(text.length);
+    this.answer(status, `"text":${JSON.stringify(text)}`);
+  }
+
+  async #sendBytes(reply: Extract<Reply, { kind: "bytes" }>, call: AnyCall): Promise<void> {
+    await call.room(this.#session.limits.reply_bytes);
+    this.answer(reply.status, await replyBytes(reply, this.#session.limits.ws_frame_bytes));
   }
 
   /** `rest` is the members of the reply that say what came of it; `lost` is told if it never leaves. */
