@@ -63,7 +63,12 @@ const marks = { caller: "", anyone: " (anyone)", operator: " (operator)" } as co
 function table(): string {
   const head = ["operation", "what it does", "query", "request", "answers", "problems", "besides"];
   const rows = operations.map((each) => {
-    const how = [each.signed === undefined ? "" : "signed", each.waits ? "wait" : "", each.streams ? "SSE" : ""];
+    const how = [
+      each.signed === undefined ? "" : "signed",
+      each.waits ? "wait" : "",
+      each.minimal ? "minimal" : "",
+      each.streams ? "SSE" : "",
+    ];
     return [
       `\`${each.method} ${each.path}\`${marks[each.access]}`,
       each.summary,

@@ -8,7 +8,7 @@ import { operations } from "../operations/table.ts";
 import { Problem } from "../problem.ts";
 import type { AnyCall, Calls, Carrier, Said } from "../transports/calls.ts";
 import { formatEvent } from "../transports/http/event-stream.ts";
-import { waitOf } from "../transports/http/prefer.ts";
+import { isMinimal, waitOf } from "../transports/http/prefer.ts";
 import { problemReply } from "../transports/http/problem-reply.ts";
 import { idempotencyKeyOf, traceparentOf } from "../transports/request-facts.ts";
 
@@ -91,6 +91,7 @@ class FetchCall implements Carrier {
       last_event_id: headers.get("last-event-id"),
       range: headers.get("range"),
       wants_stream: operation.streams === true && (headers.get("accept") ?? "").includes("text/event-stream"),
+      minimal: operation.minimal === true && isMinimal(this.#header("prefer")),
       content_type: headers.get("content-type"),
       content_length: length === null ? null : Number(length),
       stream: operation.streams_body === true ? piecesOf(body) : null,
@@ -123,6 +124,9 @@ class FetchCall implements Carrier {
       }
       case "text":
         this.#respond(new Response(answer.text, { status: answer.status, headers: answer.headers }));
+        return;
+      case "nothing":
+        this.#respond(new Response(null, { status: answer.status }));
         return;
       case "bytes":
         this.#respond(new Response(streamOf(answer.bytes), { status: answer.status, headers: answer.headers }));

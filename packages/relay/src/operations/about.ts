@@ -83,6 +83,22 @@ const told = [
   "ws_calls_in_flight",
 ] as const satisfies readonly (keyof typeof limits)[];
 
+/** What this relay can do beyond the least, as spec/evolution.md names it. */
+export const features = [
+  "http",
+  "sse",
+  "websocket",
+  "prefer_wait",
+  "prefer_minimal",
+  "batch",
+  "artifacts",
+  "chunks",
+  "questions",
+  "redrive",
+  "signed",
+  "attested",
+] as const;
+
 export const wellKnown = operation(
   {
     name: "well_known",
@@ -104,19 +120,7 @@ export const wellKnown = operation(
       public_urls: relay.audience.all(),
       websocket_urls: relay.audience.all().map(webSocketUrl),
       relay_key: relay.key.jwk,
-      features: [
-        "http",
-        "sse",
-        "websocket",
-        "prefer_wait",
-        "batch",
-        "artifacts",
-        "chunks",
-        "questions",
-        "redrive",
-        "signed",
-        "attested",
-      ],
+      features,
       limits: {
         ...Object.fromEntries(told.map((name) => [name, limits[name]])),
         document_bytes: protocolLimits.document_bytes,

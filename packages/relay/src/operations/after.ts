@@ -5,7 +5,7 @@ import { handoff_view, signed_body } from "@handfast/protocol/wire";
 import Type from "typebox";
 import { attestedAct, signedAct } from "./acts.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
-import { jsonText, operation } from "./operation.ts";
+import { jsonText, nothing, operation } from "./operation.ts";
 import { actorOf, seen } from "./parties.ts";
 import { idParams, outcomeBodies, viewBytes } from "./read.ts";
 import { handoffJson } from "./view.ts";
@@ -60,13 +60,15 @@ export const take = operation(
     summary: "Confirm that the outcome was received. Reading is not taking.",
     params: idParams,
     body: Type.Object({}, closed),
-    replies: { 200: handoff_view },
+    minimal: true,
+    replies: { 200: handoff_view, 204: null },
     problems: [403, 404, 409],
   },
-  async ({ relay, caller, params, room }) => {
+  async ({ relay, caller, params, request, room }) => {
     await seen(relay, caller, params.id);
     const command = { type: "take", actor: actorOf(caller) } as const;
     const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command));
+    if (request.minimal) return nothing;
     await room(viewBytes(handoff));
     return jsonText(handoffJson(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
   },

@@ -36,6 +36,22 @@ describe("the life of a handoff", () => {
     expect(listed.body.handoffs).toHaveLength(1);
   });
 
+  it("says no more than it must to a sender that prefers so", async () => {
+    const sender = await relay.agent("brief-sender");
+    const worker = await relay.agent("brief-worker", "brief");
+    const prefer = { prefer: "return=minimal" };
+    const receipt = await sender.post("/v1/handoffs", { capability: "brief", input: 1 }, prefer);
+    expect(receipt.body).toMatchObject({ state: "queued", digest: expect.any(String), handoff: null });
+    expect(receipt.headers.get("preference-applied")).toBe("return=minimal");
+    const batch = await sender.post("/v1/handoffs/batch", { handoffs: [{ capability: "brief", input: 2 }] }, prefer);
+    expect(batch.body.receipts).toMatchObject([{ handoff: null }]);
+    const { id, fence } = await worker.claim();
+    await worker.act(id, "complete", { fence, output: 3 });
+    const taken = await sender.post(`/v1/handoffs/${id}/take`, {}, prefer);
+    expect([taken.status, taken.text]).toEqual([204, ""]);
+    expect((await sender.get(`/v1/handoffs/${id}`, prefer)).body.taken_at).toEqual(expect.any(Number));
+  });
+
   it("answers a retry as the first time, whatever the order of keys, and other content with a conflict", async () => {
     const sender = await relay.agent("retry-sender");
     await relay.agent("retry-worker", "retried");

@@ -72,9 +72,16 @@ function headers(each: Operation) {
     schema: { type: "string" },
   });
   return [
-    ...(each.waits === true ? [header("Prefer", "wait=N: wait up to N seconds (RFC 7240).")] : []),
+    ...(each.waits === true || each.minimal === true ? [header("Prefer", preferences(each).join(" "))] : []),
     ...(each.streams === true ? [header("Last-Event-ID", "In a stream: the id of the last event that was read.")] : []),
     ...(each.name === "submit" ? [header("Idempotency-Key", "The same as idempotency_key in the body.")] : []),
+  ];
+}
+
+function preferences({ waits, minimal }: Operation): readonly string[] {
+  return [
+    ...(waits === true ? ["wait=N: wait up to N seconds (RFC 7240)."] : []),
+    ...(minimal === true ? ["return=minimal: leave out what the caller has or can ask for."] : []),
   ];
 }
 
@@ -96,7 +103,10 @@ function replies(each: Operation) {
   return Object.fromEntries(
     Object.entries(each.replies).map(([status, schema]) => [
       status,
-      { description: describeStatus(Number(status)), content: content(each, schema) },
+      {
+        description: describeStatus(Number(status)),
+        ...(status === "204" ? {} : { content: content(each, schema) }),
+      },
     ]),
   );
 }
@@ -112,8 +122,14 @@ function content(each: Operation, schema: TSchema | null) {
 
 function describeStatus(status: number): string {
   return (
-    { 200: "Done.", 201: "Created.", 202: "Accepted, durably.", 206: "A part.", 503: "Not ready." }[status] ??
-    "An answer."
+    {
+      200: "Done.",
+      201: "Created.",
+      202: "Accepted, durably.",
+      204: "Done, and no more is said.",
+      206: "A part.",
+      503: "Not ready.",
+    }[status] ?? "An answer."
   );
 }
 

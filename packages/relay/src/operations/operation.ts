@@ -33,6 +33,8 @@ interface Shape {
   readonly body_bytes?: number;
   /** `Prefer: wait=N` is honoured. */
   readonly waits?: true;
+  /** `Prefer: return=minimal` is honoured. */
+  readonly minimal?: true;
   /** Also answered as `text/event-stream` to those who accept it. */
   readonly streams?: true;
   /** Schema of the reply by HTTP status; null: no body, or none that is JSON. */
@@ -75,6 +77,8 @@ export interface RequestFacts {
   readonly last_event_id: string | null;
   readonly range: string | null;
   readonly wants_stream: boolean;
+  /** The caller does not need to see what it has or can ask for. */
+  readonly minimal: boolean;
   readonly content_type: string | null;
   readonly content_length: number | null;
   /** The bytes of a body that is not JSON. */
@@ -90,7 +94,8 @@ export type Reply =
       readonly bytes: AsyncIterable<Uint8Array>;
     }
   | { readonly kind: "text"; readonly status: number; readonly headers: Headers; readonly text: string }
-  | { readonly kind: "events"; readonly events: AsyncIterable<StreamEvent> };
+  | { readonly kind: "events"; readonly events: AsyncIterable<StreamEvent> }
+  | { readonly kind: "nothing"; readonly status: 204 };
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -129,6 +134,9 @@ export function operation<const S extends Shape>(
 ): Operation {
   return { ...shape, run: run as Operation["run"] };
 }
+
+/** That it was done is all there is to say. */
+export const nothing: Reply = { kind: "nothing", status: 204 };
 
 export function json(value: unknown, status = 200): JsonReply {
   return { kind: "json", status, text: () => JSON.stringify(value) };

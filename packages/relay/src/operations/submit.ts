@@ -40,6 +40,7 @@ export const submit = operation(
     body: plain_submit,
     signed: signed_body,
     waits: true,
+    minimal: true,
     replies: { 202: receipt, 200: receipt },
     problems: [402, 403, 404, 406, 409, 412, 413, 422, 428, 507, 508],
   },
@@ -49,10 +50,12 @@ export const submit = operation(
     if (!answer.ok) throw firstRefusal(answer.refusals);
     const [submitted] = answer.submitted;
     if (submitted === undefined) throw new Error("the engine accepted nothing");
-    if (wait_ms === 0) return jsonText(receiptJson(submitted), 202);
+    if (wait_ms === 0) return jsonText(receiptJson(submitted, viewOf(submitted, request)), 202);
     const read = () => relay.engine.get(caller.namespace, submitted.id);
     const handoff = await untilReady(relay, caller, submitted.id, wait_ms, signal, read, isEnded);
-    if (handoff === null || !hasEnded(handoff.status)) return jsonText(receiptJson({ ...submitted, handoff }), 202);
+    if (handoff === null || !hasEnded(handoff.status)) {
+      return jsonText(receiptJson({ ...submitted, handoff }, viewOf({ handoff }, request)), 202);
+    }
     await room(viewBytes(handoff));
     const outcomes = await outcomeBodies(relay, handoff);
     return jsonText(receiptJson({ ...submitted, handoff }, handoffJson(handoff, { outcomes })), 200);
@@ -70,6 +73,7 @@ export const submitBatch = operation(
     body: submit_batch,
     documented_body: submit_batch_documented,
     body_bytes: limits.batch_body_bytes,
+    minimal: true,
     replies: { 202: receipts },
     problems: [402, 403, 404, 406, 409, 412, 413, 422, 428, 507, 508],
   },
@@ -85,7 +89,8 @@ export const submitBatch = operation(
     }
     const answer = await relay.engine.submit(submissions);
     if (!answer.ok) throw firstRefusal(answer.refusals);
-    return jsonText(`{"receipts":[${answer.submitted.map((each) => receiptJson(each)).join(",")}]}`, 202);
+    const receipts = answer.submitted.map((each) => receiptJson(each, viewOf(each, request)));
+    return jsonText(`{"receipts":[${receipts.join(",")}]}`, 202);
   },
 );
 
@@ -211,8 +216,7 @@ function firstRefusal(refusals: Refusals): Problem {
   return refused(first.refusal, refusals.length === 1 && first.index === 0 ? {} : { refusals: all });
 }
 
-function receiptJson(submitted: Submitted, view: string = viewOf(submitted)): string {
-  const { id, handoff, repeated } = submitted;
+function receiptJson({ id, handoff, repeated }: Submitted, view: string): string {
   // Where retention dropped everything but the key, all that is left to say is that it was accepted.
   const code = handoff === null ? 202 : codeOf(handoff);
   const receipt: Omit<Receipt, "handoff"> = {
@@ -229,6 +233,7 @@ function receiptJson(submitted: Submitted, view: string = viewOf(submitted)): st
   return withMembers(JSON.stringify(receipt), `"handoff":${view}`);
 }
 
-function viewOf({ handoff }: Submitted): string {
-  return handoff === null ? "null" : handoffJson(handoff);
+/** Whoever wants little knows what it sent, and the receipt says the rest. */
+function viewOf({ handoff }: Pick<Submitted, "handoff">, { minimal }: RequestFacts): string {
+  return handoff === null || minimal ? "null" : handoffJson(handoff);
 }

@@ -16,7 +16,7 @@ import { idempotencyKeyOf, traceparentOf } from "../request-facts.ts";
 import type { Outlet } from "../room-account.ts";
 import { sendEvents } from "./event-stream.ts";
 import { checkSingleHeaders } from "./headers.ts";
-import { waitOf } from "./prefer.ts";
+import { isMinimal, waitOf } from "./prefer.ts";
 import { readJson } from "./read-json.ts";
 import { sendProblem } from "./send-problem.ts";
 import { upload } from "./upload.ts";
@@ -82,6 +82,7 @@ export class HttpCall implements Carrier {
       last_event_id: one(headers["last-event-id"]),
       range: one(headers.range),
       wants_stream: operation.streams === true && accepts.includes("text/event-stream"),
+      minimal: operation.minimal === true && isMinimal(headers["prefer"]),
       content_type: headers["content-type"] ?? null,
       content_length: headers["content-length"] === undefined ? null : Number(headers["content-length"]),
       stream: operation.streams_body === true ? upload(raw, this.#options.limits, this.signal) : null,
@@ -105,6 +106,9 @@ export class HttpCall implements Carrier {
       case "text":
         this.#reply.code(answer.status).headers(answer.headers).send(answer.text);
         return;
+      case "nothing":
+        this.#reply.code(answer.status).headers(preferenceApplied(call)).send();
+        return;
       case "bytes":
         return this.#sendBytes(answer);
       case "events":
@@ -125,7 +129,7 @@ export class HttpCall implements Carrier {
       this.#reply.code(answer.status).headers({
         "content-type": "application/json; charset=utf-8",
         "cache-control": "no-store",
-        ...(call.wait_ms > 0 ? { "preference-applied": `wait=${Math.floor(call.wait_ms / 1_000)}` } : {}),
+        ...preferenceApplied(call),
         ...answer.headers,
       });
       this.#reply.send(text);
@@ -181,6 +185,14 @@ export class HttpCall implements Carrier {
       metrics.streamClosed();
     }
   }
+}
+
+function preferenceApplied({ wait_ms, request }: AnyCall): { readonly "preference-applied"?: string } {
+  const applied = [
+    ...(wait_ms > 0 ? [`wait=${Math.floor(wait_ms / 1_000)}`] : []),
+    ...(request.minimal ? ["return=minimal"] : []),
+  ];
+  return applied.length === 0 ? {} : { "preference-applied": applied.join(", ") };
 }
 
 /** A form or plain text can be sent across sites without asking; JSON cannot. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../limits.ts";
-import { waitOf } from "./prefer.ts";
+import { isMinimal, waitOf } from "./prefer.ts";
 
 describe("Prefer: wait", () => {
   it("is read in seconds, among other preferences, quoted or not", () => {
@@ -20,5 +20,15 @@ describe("Prefer: wait", () => {
 
   it.each(["wait=-1", "wait=x", "wait", "wait=1.5"])("refuses %s", (header) => {
     expect(() => waitOf(header)).toThrow(/whole seconds/);
+  });
+});
+
+describe("Prefer: return", () => {
+  it("is read among other preferences, and only minimal asks for less", () => {
+    expect(isMinimal("return=minimal")).toBe(true);
+    expect(isMinimal('wait=5, Return="minimal"')).toBe(true);
+    expect(isMinimal("return=representation")).toBe(false);
+    expect(isMinimal("wait=5")).toBe(false);
+    expect(isMinimal(undefined)).toBe(false);
   });
 });

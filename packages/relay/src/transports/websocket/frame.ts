@@ -14,6 +14,7 @@ export interface FrameCall {
   readonly body?: unknown;
   readonly wait_ms?: unknown;
   readonly stream?: unknown;
+  readonly return?: unknown;
   readonly last_event_id?: unknown;
   readonly idempotency_key?: unknown;
   readonly traceparent?: unknown;
@@ -45,6 +46,7 @@ const callMembers: ReadonlySet<string> = new Set([
   "body",
   "wait_ms",
   "stream",
+  "return",
   "last_event_id",
   "idempotency_key",
   "traceparent",

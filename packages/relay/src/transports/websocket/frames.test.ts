@@ -95,6 +95,7 @@ describe("calls", () => {
   });
 
   it.each([
+    ["return of a kind unknown", { op: "outcomes", return: "little" }, "unfit"],
     ["wait_ms that is text", { op: "outcomes", wait_ms: "1" }, "unfit"],
     ["stream that is no boolean", { op: "handoff_events", stream: 1 }, "unfit"],
     ["a stream of what does not stream", { op: "get", params: { id: "x" }, stream: true }, "unfit"],
@@ -116,6 +117,17 @@ describe("calls", () => {
     const replies = await peer.calls(Array.from({ length: 100 }, () => ({ op: "submit", body })));
     expect(replies.every(({ status }) => status === 202)).toBe(true);
     expect(peer.frames.filter(({ replies }) => replies !== undefined).length).toBeLessThan(10);
+  });
+
+  it("are answered with no more than they must where that is preferred", async () => {
+    await greet();
+    const { body } = await peer.call("submit", { return: "minimal", body: { capability: "work", input: 1 } });
+    expect(body).toMatchObject({ digest: expect.any(String), handoff: null });
+    const { leases } = (await peer.call("claim", { body: { worker: "w", slots: 256 } })).body;
+    const { fence } = leases.find((lease: { id: string }) => lease.id === body.id);
+    const params = { id: body.id };
+    await peer.call("complete", { params, body: { fence, output: 2 } });
+    expect(await peer.call("take", { params, return: "minimal" })).toEqual({ n: expect.any(Number), status: 204 });
   });
 
   it("take numbers and booleans in a query as such", async () => {

@@ -95,6 +95,8 @@ export class SessionCall implements Carrier {
     if (stream && operation.streams !== true) {
       throw new Problem(400, "no_stream", `${operation.name} does not stream; call it without "stream".`);
     }
+    const { return: shown = "representation" } = this.#call;
+    if (shown !== "minimal" && shown !== "representation") throw unfit("return", "must be minimal or representation");
     const bytes = operation.streams_body === true ? bytesOf(base64, this.#session.limits) : null;
     return {
       idempotency_key: idempotencyKeyOf(idempotency_key),
@@ -102,6 +104,7 @@ export class SessionCall implements Carrier {
       last_event_id: textOf("last_event_id", last_event_id),
       range: null,
       wants_stream: stream,
+      minimal: operation.minimal === true && shown === "minimal",
       content_type: textOf("content_type", content_type),
       content_length: bytes?.length ?? null,
       stream: bytes === null ? null : once(bytes),
@@ -124,6 +127,8 @@ export class SessionCall implements Carrier {
         return this.#sendText(reply, call);
       case "bytes":
         return this.#sendBytes(reply, call);
+      case "nothing":
+        return this.answer(reply.status, "");
       case "events":
         this.succeeded = true;
         return sendStream(this.#session, this, reply.events, call.caller.name);
@@ -135,7 +140,7 @@ export class SessionCall implements Carrier {
   #sendJson({ status, text, undelivered, leases }: JsonReply): void | Promise<void> {
     try {
       const lost = undelivered === undefined ? null : () => this.#session.giveBack(undelivered);
-      this.answer(status, `"body":${text()}`, lost);
+      this.answer(status, `,"body":${text()}`, lost);
     } catch (error) {
       if (undelivered === undefined) throw error;
       // The caller gets a problem instead, which is a whole reply: nothing else would tell that this one was lost.
@@ -146,19 +151,19 @@ export class SessionCall implements Carrier {
 
   async #sendText({ status, text }: Extract<Reply, { kind: "text" }>, call: AnyCall): Promise<void> {
     await call.room(text.length);
-    this.answer(status, `"text":${JSON.stringify(text)}`);
+    this.answer(status, `,"text":${JSON.stringify(text)}`);
   }
 
   async #sendBytes(reply: Extract<Reply, { kind: "bytes" }>, call: AnyCall): Promise<void> {
     await call.room(this.#session.limits.reply_bytes);
-    this.answer(reply.status, await replyBytes(reply, this.#session.limits.ws_frame_bytes));
+    this.answer(reply.status, `,${await replyBytes(reply, this.#session.limits.ws_frame_bytes)}`);
   }
 
-  /** `rest` is the members of the reply that say what came of it; `lost` is told if it never leaves. */
+  /** `rest` is the members of the reply that say what came of it, after a comma; `lost` is told if it never leaves. */
   answer(status: number, rest: string, lost: (() => void) | null = null): void {
     this.succeeded = true;
     if (this.#is_abandoned) lost?.();
-    else this.#session.outbox.add("replies", `{"n":${this.n},"status":${status},${rest}}`, lost);
+    else this.#session.outbox.add("replies", `{"n":${this.n},"status":${status}${rest}}`, lost);
   }
 
   refuse(problem: Problem): void {

@@ -10,6 +10,7 @@ import type { Surroundings } from "@handfast/engine";
 import type { Caller } from "../../identity/caller.ts";
 import type { Proven } from "../../identity/identity.ts";
 import type { RelayLimits } from "../../limits.ts";
+import { features } from "../../operations/about.ts";
 import type { Operation } from "../../operations/operation.ts";
 import type { Relay } from "../../operations/relay.ts";
 import { Problem } from "../../problem.ts";
@@ -192,6 +193,7 @@ export class Session implements FrameListener {
       expires_in_ms: this.#bearer.expires_in_ms,
       ping_ms: limits.ws_ping_ms,
       public_urls: relay.audience.all(),
+      features,
       limits: {
         frame_bytes: limits.ws_frame_bytes,
         frame_calls: limits.ws_frame_calls,
@@ -227,7 +229,7 @@ export class Session implements FrameListener {
       this.admit({ access: "caller" });
       await this.#bearer.renew(call.newCredential);
       const { expires_in_ms } = this.#bearer;
-      call.answer(200, `"body":${JSON.stringify({ expires_in_ms })}`);
+      call.answer(200, `,"body":${JSON.stringify({ expires_in_ms })}`);
     } catch (error) {
       call.refuse(this.#options.calls.problemOf(error, "authenticate"));
     }
