@@ -4,7 +4,7 @@ import Compile, { type Validator } from "typebox/compile";
 import { type DocumentOf, type DocumentTyp, documentSchemas, type OutcomeDocument } from "./documents.ts";
 import type { JsonReason } from "./json-scanner.ts";
 import { protocolLimits } from "./limits.ts";
-import { parseStrictBytes } from "./strict-json.ts";
+import { parseStrict, parseStrictBytes } from "./strict-json.ts";
 
 export interface DocumentFault {
   reason: JsonReason | "unfit";
@@ -29,9 +29,10 @@ function validator(typ: DocumentTyp): Validator {
 }
 
 /** The caller says which typ it expects; a document of another typ is refused like any other misfit. */
-export function readDocument<Typ extends DocumentTyp>(typ: Typ, bytes: Uint8Array): ReadDocument<Typ> {
+export function readDocument<Typ extends DocumentTyp>(typ: Typ, document: Uint8Array | string): ReadDocument<Typ> {
   const max_bytes = typ === "registration" ? protocolLimits.registration_bytes : protocolLimits.document_bytes;
-  const json = parseStrictBytes(bytes, { max_bytes, max_depth: protocolLimits.document_depth });
+  const limits = { max_bytes, max_depth: protocolLimits.document_depth };
+  const json = typeof document === "string" ? parseStrict(document, limits) : parseStrictBytes(document, limits);
   if (!json.ok) {
     const { reason, path, offset } = json.fault;
     return { ok: false, fault: { reason, path, message: `${reason.replaceAll("_", " ")} at character ${offset}` } };

@@ -1,7 +1,7 @@
 // Batch signatures: one Ed25519 signature over the Merkle root of many messages. A message alone is a batch of one.
 // The exact bytes are in spec/signing.md; whatever a stranger sends as a proof ends here as false or null, never a throw.
 import type { Crypto, Signer } from "./crypto.ts";
-import { hexDigest } from "./digest.ts";
+import { hexDigest, preimage } from "./digest.ts";
 import { concat, fromBase64url, toBase64url, toUtf8 } from "./encoding.ts";
 import type { PublicKey } from "./keys.ts";
 import { protocolLimits } from "./limits.ts";
@@ -47,13 +47,13 @@ function leafPrefix(typ: string): { readonly text: string; readonly bytes: Uint8
 
 /** SHA256(00 ‖ "handfast/v1/<typ>" ‖ 00 ‖ bytes). */
 export function leafDigest(crypto: Crypto, typ: string, bytes: Uint8Array): Uint8Array {
-  return crypto.sha256(concat(leafPrefix(typ).bytes, bytes));
+  return crypto.sha256(preimage(leafPrefix(typ).bytes, bytes));
 }
 
 /** How one document names another: the leaf digest in lowercase hexadecimal. A text stands for its bytes in UTF-8. */
 export function documentDigest(crypto: Crypto, typ: string, document: Uint8Array | string): string {
   const prefix = leafPrefix(typ);
-  return hexDigest(crypto, typeof document === "string" ? prefix.text + document : concat(prefix.bytes, document));
+  return hexDigest(crypto, typeof document === "string" ? prefix.text + document : preimage(prefix.bytes, document));
 }
 
 /** "handfast/v1/batch" ‖ 00 ‖ size as 8 bytes, big-endian ‖ root. */

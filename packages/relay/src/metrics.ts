@@ -2,16 +2,11 @@
 
 import type { Engine } from "@handfast/engine";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-
-interface CallFigures {
-  readonly by_code: Map<number, Counter.Internal>;
-  readonly seconds: Histogram.Internal<"operation">;
-}
+import { CallFigures } from "./call-figures.ts";
 
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #calls: Counter<"operation" | "code">;
-  readonly #seconds: Histogram<"operation">;
+  readonly #calls = new CallFigures();
   readonly #commit_seconds: Histogram;
   readonly #commit_units: Histogram;
   readonly #handoffs: Gauge<"state">;
@@ -21,26 +16,11 @@ export class Metrics {
   readonly #faults: Counter<"kind">;
   readonly #connections: Gauge;
   readonly #closed: Counter<"code">;
-  /** What is counted for each call, found once: looking it up by its labels costs more than counting. */
-  readonly #call_figures = new Map<string, CallFigures>();
 
   /** `process`: also the event loop's delay, memory and CPU of the whole process. */
   constructor({ process }: { readonly process: boolean } = { process: true }) {
     const registers = [this.#registry];
     if (process) collectDefaultMetrics({ register: this.#registry });
-    this.#calls = new Counter({
-      name: "handfast_calls_total",
-      help: "Calls by operation and by the code they were answered with.",
-      labelNames: ["operation", "code"],
-      registers,
-    });
-    this.#seconds = new Histogram({
-      name: "handfast_call_seconds",
-      help: "How long calls took, waiting included.",
-      labelNames: ["operation"],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30, 60],
-      registers,
-    });
     this.#commit_seconds = new Histogram({
       name: "handfast_commit_seconds",
       help: "How long commits to the store took.",
@@ -87,20 +67,7 @@ export class Metrics {
   }
 
   called(operation: string, code: number, took_ms: number): void {
-    const figures = this.#figuresOf(operation);
-    const by_code = figures.by_code.get(code) ?? this.#calls.labels(operation, String(code));
-    figures.by_code.set(code, by_code);
-    by_code.inc();
-    figures.seconds.observe(took_ms / 1_000);
-  }
-
-  /** Operations and codes are few, and none of a stranger's making. */
-  #figuresOf(operation: string): CallFigures {
-    const known = this.#call_figures.get(operation);
-    if (known !== undefined) return known;
-    const figures = { by_code: new Map(), seconds: this.#seconds.labels(operation) };
-    this.#call_figures.set(operation, figures);
-    return figures;
+    this.#calls.count(operation, code, took_ms);
   }
 
   committed(units: number, took_ms: number): void {
@@ -140,7 +107,7 @@ export class Metrics {
     for (const [what, value] of Object.entries(stats)) {
       if (typeof value === "number") this.#engine.set({ what }, value);
     }
-    return this.#registry.metrics();
+    return `${await this.#registry.metrics()}\n${this.#calls.text()}`;
   }
 
   get content_type(): string {

@@ -5,7 +5,7 @@ import { closed, fields } from "../fields.ts";
 
 export const signed_act = Type.Object(
   {
-    document: Type.String({ minLength: 2, description: "The exact text of the document that was signed." }),
+    document: Type.String({ description: "The exact text of the document that was signed." }),
     payload: Type.Optional(Type.String({ description: "The payload beside it, exactly as it was hashed." })),
     payload_encoding: Type.Optional(Type.Enum(["utf-8", "base64"])),
     proof: fields.proof,

@@ -94,8 +94,7 @@ export class Identity {
 
   /** The document, once it is proven to be the caller's own, for this relay. Throws Problem 400, 401, 403 or 413. */
   async verify<Typ extends ActTyp>(caller: Caller, typ: Typ, envelope: Envelope): Promise<Verified<Typ>> {
-    const bytes = Buffer.from(envelope.document);
-    const read = readDocument(typ, bytes);
+    const read = readDocument(typ, envelope.document);
     if (!read.ok) throw documentProblem(typ, read.fault);
     const { relay, namespace, from } = read.document as DocumentOf<ActTyp>;
     if (from !== caller.name || this.options.directory.record(from) === undefined) {
@@ -103,7 +102,7 @@ export class Identity {
       throw new Problem(403, "foreign_document", message);
     }
     checkAddress(typ, { relay, namespace }, this.options.audience, this.options.namespace);
-    const root = this.signatures.open(typ, bytes, envelope.proof);
+    const root = this.signatures.open(typ, envelope.document, envelope.proof);
     if (root === null) {
       const message = `The proof of the ${typ} document does not lead from its bytes to a signature. Sign the exact text.`;
       throw refused("bad_proof", message);

@@ -287,7 +287,7 @@ export class Registration {
     whose: string,
   ): Promise<void> {
     const { signatures } = this.options.identity;
-    const root = signatures.open(typ, toUtf8(text), proof);
+    const root = signatures.open(typ, text, proof);
     if (root !== null && (await signatures.verify(key, root))) return;
     throw refused("bad_signature", `The ${typ} is not signed by ${whose}, ${key.thumbprint}. Sign its exact text.`);
   }

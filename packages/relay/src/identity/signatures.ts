@@ -11,7 +11,7 @@ import { nodeCrypto } from "../proof/node-crypto.ts";
 
 interface Derived {
   readonly typ: string;
-  readonly bytes: Uint8Array;
+  readonly document: string;
   readonly root: SignedRoot;
 }
 
@@ -28,16 +28,16 @@ export class Signatures {
     this.limits = limits;
   }
 
-  /** What the proof claims was signed, and by which key; null when it is no proof of these bytes. */
-  open(typ: string, bytes: Uint8Array, proof: unknown): SignedRoot | null {
+  /** What the proof claims was signed, and by which key; null when it is no proof of this text. */
+  open(typ: string, document: string, proof: unknown): SignedRoot | null {
     const known = typeof proof === "object" && proof !== null ? this.derived.get(proof) : undefined;
-    if (known !== undefined && known.typ === typ && Buffer.compare(known.bytes, bytes) === 0) return known.root;
-    return openProof(nodeCrypto, typ, bytes, proof);
+    if (known !== undefined && known.typ === typ && known.document === document) return known.root;
+    return openProof(nodeCrypto, typ, Buffer.from(document), proof);
   }
 
-  /** The relay has just made this proof of these bytes from the tree itself: following it up again would find the same. */
-  made(proof: object, typ: string, bytes: Uint8Array, root: SignedRoot): void {
-    this.derived.set(proof, { typ, bytes, root });
+  /** The relay has just made this proof of this text from the tree itself: following it up again would find the same. */
+  made(proof: object, typ: string, document: string, root: SignedRoot): void {
+    this.derived.set(proof, { typ, document, root });
   }
 
   verify(key: PublicKey, root: SignedRoot): boolean | Promise<boolean> {

@@ -4,15 +4,7 @@
  * proof is: all of a frame lead to one signed root, so it is verified once.
  */
 
-import {
-  type DocumentTyp,
-  leafDigest,
-  merkleTree,
-  protocolLimits,
-  type SignedRoot,
-  toBase64url,
-  toUtf8,
-} from "@handfast/protocol";
+import { type DocumentTyp, leafDigest, merkleTree, protocolLimits, type SignedRoot } from "@handfast/protocol";
 import type { Signatures } from "../../identity/signatures.ts";
 import { nodeCrypto } from "../../proof/node-crypto.ts";
 import { type FrameCall, type FrameSignature, isObject } from "./frame.ts";
@@ -45,26 +37,25 @@ export function addProofs(
   const unproven = calls.flatMap(unprovenOf);
   // Of more than one signature may cover no proof would be taken; without one each call is told that it lacks it.
   if (unproven.length === 0 || unproven.length > protocolLimits.batch_messages) return;
-  const messages = unproven.map(({ typ, signed }) => ({ typ, signed, bytes: toUtf8(signed.document) }));
   const { paths } = merkleTree(
     nodeCrypto,
-    messages.map(({ typ, bytes }) => leafDigest(nodeCrypto, typ, bytes)),
+    unproven.map(({ typ, signed }) => leafDigest(nodeCrypto, typ, Buffer.from(signed.document))),
   );
   // A digest stands in the paths of many.
   const texts = new Map<Uint8Array, string>();
   let root: SignedRoot | null = null;
-  for (const [index, { typ, signed, bytes }] of messages.entries()) {
+  for (const [index, { typ, signed }] of unproven.entries()) {
     const path = (paths[index] ?? []).map((digest) => textOf(digest, texts));
-    const proof = { key, sig, index, size: messages.length, path };
+    const proof = { key, sig, index, size: unproven.length, path };
     signed.proof = proof;
     // All lead to what the first leads to; where that is nothing, each is refused like any other proof.
-    if (index === 0) root = signatures.open(typ, bytes, proof);
-    if (root !== null) signatures.made(proof, typ, bytes, root);
+    if (index === 0) root = signatures.open(typ, signed.document, proof);
+    if (root !== null) signatures.made(proof, typ, signed.document, root);
   }
 }
 
 function textOf(digest: Uint8Array, texts: Map<Uint8Array, string>): string {
-  const known = texts.get(digest) ?? toBase64url(digest);
+  const known = texts.get(digest) ?? Buffer.from(digest.buffer, digest.byteOffset, digest.length).toString("base64url");
   texts.set(digest, known);
   return known;
 }
