@@ -5,16 +5,7 @@
  * A failed commit is unknown: everyone in it gets a fault, memory is thrown away, and the store is read anew.
  */
 
-import {
-  type CoreLimits,
-  coreLimits,
-  type Duration,
-  type Handoff,
-  hasEnded,
-  liveLease,
-  type Time,
-  wakeAt,
-} from "@handfast/core";
+import { type CoreLimits, coreLimits, type Handoff, hasEnded, liveLease, type Time, wakeAt } from "@handfast/core";
 import { makeId } from "@handfast/protocol";
 import { Batch } from "./batch.ts";
 import { bodyBytes } from "./body-cache.ts";
@@ -25,6 +16,7 @@ import { EngineFault, outOfSpace, stopped } from "./fault.ts";
 import { type Job, type JobClass, JobQueue, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { Memory } from "./memory.ts";
+import type { EngineOptions } from "./options.ts";
 import { type Plan, planCommand, planDue, planRecords, planRedrive, planSubmit } from "./plan.ts";
 import { Poison } from "./poison.ts";
 import { planned } from "./reading.ts";
@@ -39,26 +31,10 @@ import type {
   SubmitAnswer,
 } from "./requests.ts";
 import type { Body, RecordWrite, Store, Unit } from "./store.ts";
-import type { Surroundings } from "./surroundings.ts";
 import { Pulse, Timers } from "./timers.ts";
 import type { UnitBuilder } from "./unit.ts";
 import { Wakeups } from "./wakeups.ts";
 import { Workers } from "./workers.ts";
-
-export interface EngineOptions {
-  readonly store: Store;
-  readonly surroundings: Surroundings;
-  readonly limits?: Partial<EngineLimits>;
-  readonly coreLimits?: Partial<CoreLimits>;
-  /** How many agents besides this one and those excluded offer what the handoff needs. */
-  readonly others: (handoff: Handoff, besides: string) => number;
-  /** Told of every commit: how many units, how long it took. */
-  readonly onCommit?: (units: number, took_ms: Duration) => void;
-  /** Something failed by a fault of ours; the rest went on. */
-  readonly onBug?: (error: unknown) => void;
-  /** A commit failed and memory was thrown away; or even that was not possible and the engine has stopped. */
-  readonly onRecovery?: (error: unknown, recovered: boolean) => void;
-}
 
 /** A job that asks for nothing: its batch goes on with what the last one had to leave. */
 const goOn: Job = {

@@ -1,9 +1,9 @@
 export { ChunkBuffers } from "./chunks.ts";
-export type { EngineOptions } from "./engine.ts";
 export { Engine } from "./engine.ts";
 export { EngineFault } from "./fault.ts";
 export type { EngineLimits } from "./limits.ts";
 export { engineLimits } from "./limits.ts";
+export type { EngineOptions } from "./options.ts";
 export type * from "./requests.ts";
 export type * from "./store.ts";
 export type { Surroundings } from "./surroundings.ts";

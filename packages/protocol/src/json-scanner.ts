@@ -49,10 +49,6 @@ interface Container {
 
 const list_keys_max = 8;
 
-/** By the code after the backslash: 1 where the escape is whole with it. */
-const short_escapes = new Uint8Array(128);
-for (const character of '"\\/bfnrt') short_escapes[character.charCodeAt(0)] = 1;
-
 /** The first fault in the text, or null. */
 export function scanJson(text: string, limits: JsonLimits): JsonFault | null {
   return new Scanner(text, limits).scan();
@@ -191,7 +187,7 @@ class Scanner {
         return true;
       }
       if (code === backslash) {
-        const length = short_escapes[text.charCodeAt(i + 1)] === 1 ? 2 : this.unicodeLength(i);
+        const length = this.escapeLength(i);
         if (length === 0) return false;
         this.hasEscape = true;
         i += length - 1;
@@ -205,8 +201,14 @@ class Scanner {
     }
   }
 
-  /** Length of the \u escape at i, a pair of surrogates counting as one; 0 after a fault. */
-  private unicodeLength(i: number): number {
+  /** Length of the escape at i, a pair of surrogate escapes counting as one; 0 after a fault. */
+  private escapeLength(i: number): number {
+    const kind = this.text.charAt(i + 1);
+    if (kind !== "u") {
+      if (kind !== "" && '"\\/bfnrt'.includes(kind)) return 2;
+      this.fail("syntax", i);
+      return 0;
+    }
     const unit = unicodeEscape(this.text, i);
     if (unit === null) this.fail("syntax", i);
     else if (unit < 0xd800 || unit > 0xdfff) return 6;

@@ -3,7 +3,8 @@
 import { type Handoff, liveLease, queueOf } from "@handfast/core";
 import { type DraftPatch, draft, idOf, payload, start } from "@handfast/core/testing";
 import { openSqliteStore } from "@handfast/store-sqlite";
-import { Engine, type EngineOptions } from "../engine.ts";
+import { Engine } from "../engine.ts";
+import type { EngineOptions } from "../options.ts";
 import type { Answer, Claim, PublicCommand, Submission } from "../requests.ts";
 import type { Body, Store, Unit } from "../store.ts";
 import { VirtualSurroundings } from "./virtual-surroundings.ts";
