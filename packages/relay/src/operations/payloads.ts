@@ -1,5 +1,6 @@
 /** From what a caller gives to payload bytes with their digest, and back to what the wire shows. */
 
+import { isUtf8 } from "node:buffer";
 import { type PayloadDigest, payloadDigest, salt_bytes } from "@handfast/protocol";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { canonicalJson } from "../schemas/canonical-json.ts";
@@ -61,15 +62,9 @@ function isText(media_type: string): boolean {
   return media_type.toLowerCase().startsWith("text/");
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** Null where the bytes are not what their media type says: a signer may say anything. */
 export function asText(bytes: Uint8Array): string | null {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return null;
-  }
+  return isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() : null;
 }
 
 export function asJson(text: string): unknown {
