@@ -3,7 +3,7 @@
 export type { Crypto, Signer } from "./crypto.ts";
 export { fromBase64url, fromHex, toBase64url, toHex, toUtf8 } from "./encoding.ts";
 export { idPattern, idTime, isId, isName, isTextId, makeId, namePattern, textIdPattern } from "./ids.ts";
-export type { JsonFault, JsonLimits, JsonReason } from "./json-scanner.ts";
+export { type JsonFault, type JsonLimits, type JsonReason, scanJson } from "./json-scanner.ts";
 export {
   type KeyFault,
   type ParsedKey,

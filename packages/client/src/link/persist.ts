@@ -44,23 +44,40 @@ export function isPassing({ code, retryable, reason }: HandoffError): boolean {
 }
 
 export async function persist<Value>(persistence: Persistence, attempt: () => Promise<Value>): Promise<Value> {
-  const { url, surroundings, patience_ms, signal } = persistence;
-  let failing_since: number | null = null;
-  for (let failures = 1; ; failures++) {
+  const { surroundings, signal } = persistence;
+  const failures = new Failures(persistence);
+  for (;;) {
     signal?.throwIfAborted();
     try {
       return await attempt();
     } catch (error) {
       signal?.throwIfAborted();
-      const after_ms = retryAfter(error);
-      if (after_ms === null) throw error;
-      const now = surroundings.now();
-      failing_since ??= now;
-      const left_ms = failing_since + patience_ms - now;
-      if (left_ms <= after_ms) throw lastWord(error, url, patience_ms);
-      const pause_ms = Math.max(after_ms, backoff(failures, surroundings));
-      await pause(surroundings, Math.min(pause_ms, left_ms), signal);
+      await pause(surroundings, failures.pauseAfter(error), signal);
     }
+  }
+}
+
+/** Failures in a row, of one call. */
+export class Failures {
+  readonly #persistence: Omit<Persistence, "signal">;
+  #count = 0;
+  #since = 0;
+
+  constructor(persistence: Omit<Persistence, "signal">) {
+    this.#persistence = persistence;
+  }
+
+  /** How long to wait before the next try. Throws the last word, where another is of no use or patience is over. */
+  pauseAfter(error: unknown): number {
+    const { url, surroundings, patience_ms } = this.#persistence;
+    const after_ms = retryAfter(error);
+    if (after_ms === null) throw error;
+    const now = surroundings.now();
+    this.#count += 1;
+    if (this.#count === 1) this.#since = now;
+    const left_ms = this.#since + patience_ms - now;
+    if (left_ms <= after_ms) throw lastWord(error, url, patience_ms);
+    return Math.min(Math.max(after_ms, backoff(this.#count, surroundings)), left_ms);
   }
 }
 

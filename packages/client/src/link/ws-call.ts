@@ -1,13 +1,13 @@
 /** A call on its way over a WebSocket: what is sent of it, as often as needed, and who waits for its answer. */
 
-import { parseStrict, toUtf8 } from "@handfast/protocol/client";
+import { scanJson, toUtf8 } from "@handfast/protocol/client";
 import type { OperationName } from "@handfast/protocol/wire";
 import { HandoffError } from "../errors.ts";
 import type { Call, StreamEvent, Unsigned } from "./link.ts";
-import { idOf } from "./link-errors.ts";
 import type { Reply } from "./relay-frame.ts";
 
 export interface WsCall {
+  /** Its number on the line, new each time that it is added. */
   readonly n: number;
   /** Of a worker that must be able to end what it holds: sent before others, and where others must wait. */
   readonly is_vital: boolean;
@@ -49,31 +49,33 @@ export function isVital(op: string): boolean {
   return vital.has(op);
 }
 
-/** What a call says besides its number; `more` are members of its own, such as `wait_ms`. */
-export function callText(op: string, call: Partial<Call<OperationName>>, more: object = {}): string {
-  const { params, query, body } = call;
-  return JSON.stringify({ op, params, query, body, ...more }).slice(1);
+/** What a call carries, as JSON. */
+export function contentText({ params, query, body }: Partial<Call<OperationName>>): string {
+  return JSON.stringify({ params, query, body });
+}
+
+/** What a call says besides its number: its name, members of its own such as `wait_ms`, and what it carries. */
+export function callText(op: string, content: string, more = ""): string {
+  const rest = content.slice(1);
+  return `"op":"${op}"${more}${rest === "}" ? "" : ","}${rest}`;
 }
 
 export function signedBody({ document, payload, payload_encoding }: Unsigned): object {
   return { signed: { document, payload, payload_encoding } };
 }
 
-const json_depth = 64;
-const json_keys = 100_000;
+/** The 64 levels of a relay, below the call itself. */
+const strict = { max_depth: 65, max_keys: 100_000 } as const;
 
 /** A frame that is not strict JSON ends its connection, with the calls of others in it: so one is refused here, alone. */
-export function checkStrict({ params, query, body }: Partial<Call<OperationName>>): void {
-  const parsed = parseStrict(JSON.stringify([params ?? null, query ?? null, body ?? null]), {
-    max_depth: json_depth + 1,
-    max_keys: json_keys,
-  });
-  if (parsed.ok) return;
-  const { reason, path } = parsed.fault;
-  const where = path.replace(/^\/\d+/, "");
+export function checkStrict(content: string, handoff: string | null): void {
+  const fault = scanJson(content, strict);
+  if (fault === null) return;
+  const { reason, path } = fault;
+  const where = path.replace(/^\/(params|query|body)/, "");
   const what = `${reason.replaceAll("_", " ")}${where === "" ? "" : ` at ${where}`}`;
   const message = `What was to be sent is not JSON that a relay takes: ${what}.`;
-  throw new HandoffError({ code: 400, reason, message, retryable: false, handoff: idOf(params) });
+  throw new HandoffError({ code: 400, reason, message, retryable: false, handoff });
 }
 
 /** No text has more than three bytes for a UTF-16 unit: that is said of a short one, and a long one is counted. */
@@ -82,7 +84,7 @@ export function byteLength(text: string): number {
   return isAscii.test(text) ? text.length : toUtf8(text).length;
 }
 
-const short_text = 200;
+const short_text = 4_000;
 const isAscii = /^[\0-\x7f]*$/;
 
 /** Never too few: what looks like a key in a string is counted as well. */

@@ -415,7 +415,7 @@ export class WsLine {
     const connection = this.#connection;
     const credential = await this.#options.identity.authorization(true);
     if (connection === null || this.#connection !== connection) return;
-    const text = callText("authenticate", { body: { credential } as never });
+    const text = callText("authenticate", JSON.stringify({ body: { credential } }));
     this.add({
       n: this.nextNumber(),
       is_vital: true,

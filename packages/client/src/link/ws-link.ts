@@ -11,13 +11,12 @@ import type { HttpLink } from "./http-link.ts";
 import { linkLimits } from "./limits.ts";
 import type { Call, CallOptions, LeaseOver, Link, StreamEvent, StreamName, Unsigned } from "./link.ts";
 import { cannotSign, closedError, idOf } from "./link-errors.ts";
-import { backoff, ComeBack, pause, persist } from "./persist.ts";
+import { backoff, ComeBack, pause } from "./persist.ts";
 import { isProblem, refusalOf } from "./refusal.ts";
-import type { Reply as WsReply } from "./relay-frame.ts";
 import { Resume } from "./resume.ts";
-import { waitFor } from "./wait-for.ts";
 import type { OpenSocket } from "./web-socket.ts";
-import { byteLength, callText, checkStrict, isVital, keyCount, signedBody, type WsCall } from "./ws-call.ts";
+import { type Asked, Asking } from "./ws-asking.ts";
+import { byteLength, callText, checkStrict, contentText, keyCount, signedBody, type WsCall } from "./ws-call.ts";
 import { WsLine } from "./ws-line.ts";
 import { StreamFeed } from "./ws-stream.ts";
 
@@ -37,23 +36,15 @@ export interface WsLinkOptions {
 
 type Reply<Name extends OperationName> = Operations[Name]["reply"];
 
-type Once = Pick<WsCall, "bytes" | "keys" | "handoff" | "documents" | "patience_ms" | "answer_ms"> & {
-  readonly name: OperationName;
-  readonly text: string;
-  readonly wait_ms: number;
-  readonly signal: AbortSignal;
-};
-
 /** Text and bytes of any size, which do not belong between calls. */
 const overHttp: ReadonlySet<OperationName> = new Set(["put_artifact", "get_artifact", "log", "metrics", "openapi"]);
 /** A call that is larger goes over HTTP, which has room for a whole batch. */
 const call_bytes_most = linkLimits.frame_bytes - 100_000;
-/** What a wait adds to a call. */
-const wait_bytes = 32;
 
 export class WsLink implements Link {
   readonly #options: WsLinkOptions;
   readonly #line: WsLine;
+  readonly #asked: Asked;
   readonly #closed = new AbortController();
   readonly #listeners = new Set<(over: LeaseOver) => void>();
   #onIdle: (() => void) | null = null;
@@ -69,116 +60,49 @@ export class WsLink implements Link {
       warn({ reason: "not_a_frame", message });
     };
     this.#line = new WsLine({ url, open, identity, crypto, surroundings, onOver, onConnection, onFault });
+    const closed = this.#closed.signal;
+    this.#asked = { url, line: this.#line, identity, surroundings, closed, onOver: () => this.#noticeIdle() };
   }
 
-  async call<Name extends OperationName>(
-    name: Name,
-    call: Call<Name>,
-    options: CallOptions = {},
-  ): Promise<Reply<Name>> {
-    if (overHttp.has(name)) return this.#options.http.call(name, call, options);
-    checkStrict(call);
-    return this.#send(name, call, [], options, () => this.#options.http.call(name, call, options));
+  call<Name extends OperationName>(name: Name, call: Call<Name>, options: CallOptions = {}): Promise<Reply<Name>> {
+    const { http } = this.#options;
+    if (overHttp.has(name)) return http.call(name, call, options);
+    return this.#ask(name, call, null, options, () => http.call(name, call, options));
   }
 
-  async sign<Name extends OperationName>(
+  sign<Name extends OperationName>(
     name: Name,
     { params }: Pick<Call<Name>, "params">,
     unsigned: Unsigned,
     options: CallOptions = {},
   ): Promise<Reply<Name>> {
-    if (this.#options.identity.signer === null) throw cannotSign();
-    const call = { ...(params === undefined ? {} : { params }), body: signedBody(unsigned) } as unknown as Call<Name>;
-    return this.#send(name, call, [unsigned], options, () =>
-      this.#options.http.sign(name, params === undefined ? {} : { params }, unsigned, options),
-    );
+    const given = params === undefined ? {} : { params };
+    const call = { ...given, body: signedBody(unsigned) } as unknown as Call<Name>;
+    return this.#ask(name, call, [unsigned], options, () => this.#options.http.sign(name, given, unsigned, options));
   }
 
-  async signBatch(unsigned: readonly Unsigned[], options: CallOptions = {}): Promise<Reply<"submit_batch">> {
-    if (this.#options.identity.signer === null) throw cannotSign();
+  signBatch(unsigned: readonly Unsigned[], options: CallOptions = {}): Promise<Reply<"submit_batch">> {
     const call = { body: { handoffs: unsigned.map(signedBody) } } as unknown as Call<"submit_batch">;
-    return this.#send("submit_batch", call, unsigned, options, () => this.#options.http.signBatch(unsigned, options));
+    return this.#ask("submit_batch", call, unsigned, options, () => this.#options.http.signBatch(unsigned, options));
   }
 
-  async #send<Name extends OperationName>(
+  /** `documents`: what is to be signed of it; null: nothing. `otherwise`: the way for what is larger than a frame. */
+  #ask<Name extends OperationName>(
     name: Name,
     call: Call<Name>,
-    documents: readonly Unsigned[],
+    documents: readonly Unsigned[] | null,
     options: CallOptions,
     otherwise: () => Promise<Reply<Name>>,
   ): Promise<Reply<Name>> {
-    const { surroundings, url } = this.#options;
-    const { patience_ms = this.#options.patience_ms, answer_ms, traceparent, wait_ms: whole_wait_ms = 0 } = options;
-    const joined = joinSignals(options.signal, this.#closed.signal);
-    const { signal } = joined;
-    const persistence = { url, surroundings, patience_ms, signal };
-    try {
-      signal.throwIfAborted();
-      const once = callText(name, call, { traceparent });
-      const [bytes, keys] = [byteLength(once), keyCount(once)];
-      if (bytes > call_bytes_most) return await otherwise();
-      const handoff = idOf(call.params);
-      return await waitFor(name, call, whole_wait_ms, surroundings, signal, (wait_ms) => {
-        const text = wait_ms === 0 ? once : callText(name, call, { traceparent, wait_ms });
-        return persist(persistence, () =>
-          this.#known(handoff, () =>
-            this.#once({
-              name,
-              text,
-              bytes: bytes + wait_bytes,
-              keys: keys + 1,
-              handoff,
-              documents,
-              wait_ms,
-              patience_ms,
-              answer_ms,
-              signal,
-            }),
-          ),
-        );
-      });
-    } finally {
-      joined.release();
-    }
-  }
-
-  /** Once more after registering, where the relay does not know the agent. */
-  async #known<Value>(handoff: string | null, send: () => Promise<WsReply>): Promise<Value> {
-    for (let tries = 1; ; tries++) {
-      const { body, problem, retry_after_ms = 0, status } = await send();
-      if (problem === undefined) return body as Value;
-      if (!isProblem(problem)) throw new Error(`The relay answered ${status} without saying why.`);
-      const refusal = refusalOf(problem, handoff, retry_after_ms);
-      if (refusal.kind !== "unknown_agent" || tries > 1) throw refusal.error;
-      await this.#options.identity.readmit();
-    }
-  }
-
-  #once({ name, wait_ms, text, signal, ...rest }: Once): Promise<WsReply> {
     return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#line.abandon(call);
-        settle(() => reject(signal.reason));
-      };
-      const settle = (settled: () => void) => {
-        signal.removeEventListener("abort", abort);
-        settled();
-        this.#noticeIdle();
-      };
-      const call: WsCall = {
-        n: this.#line.nextNumber(),
-        is_vital: isVital(name),
-        is_act: wait_ms === 0,
-        is_bound: false,
-        text: () => text,
-        ...rest,
-        began_at: this.#options.surroundings.now(),
-        reply: (reply) => settle(() => resolve(reply)),
-        event: () => {},
-        reject: (error) => settle(() => reject(error)),
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      this.#line.add(call);
+      if (documents !== null && this.#options.identity.signer === null) throw cannotSign();
+      const content = contentText(call);
+      if (documents === null) checkStrict(content, idOf(call.params));
+      const { wait_ms = 0, patience_ms = this.#options.patience_ms, answer_ms, traceparent, signal } = options;
+      const said = { name, call, content, documents: documents ?? [], traceparent };
+      const asking = new Asking(this.#asked, { ...said, wait_ms, patience_ms, answer_ms, signal }, resolve, reject);
+      if (asking.bytes > call_bytes_most) resolve(otherwise());
+      else asking.begin();
     });
   }
 
@@ -216,7 +140,8 @@ export class WsLink implements Link {
     const text = () => {
       const { last_event_id } = resume;
       const asked = { params, query: resume.query(query) } as Partial<Call<OperationName>>;
-      return callText(name, asked, { stream: true, last_event_id });
+      const last = last_event_id === undefined ? "" : `,"last_event_id":${JSON.stringify(last_event_id)}`;
+      return callText(name, contentText(asked), `,"stream":true${last}`);
     };
     const abort = () => feed.fail(signal.reason);
     const following: WsCall = {
