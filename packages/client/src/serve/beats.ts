@@ -19,7 +19,7 @@ export interface BeatenLease {
 
 export interface Beats {
   hold(lease: BeatenLease): void;
-  drop(lease: BeatenLease): void;
+  drop(lease: Pick<BeatenLease, "id" | "fence">): void;
   close(): void;
 }
 
@@ -36,6 +36,7 @@ export class BeatLoop implements Beats {
   readonly #surroundings: Surroundings;
   readonly #onOver: (over: LeaseOver) => void;
   readonly #leases = new Map<string, Beating>();
+  #wakes_at = Number.POSITIVE_INFINITY;
   #cancelTimer: () => void = () => {};
 
   constructor(link: Link, surroundings: Surroundings, onOver: (over: LeaseOver) => void) {
@@ -47,34 +48,42 @@ export class BeatLoop implements Beats {
   hold(lease: BeatenLease): void {
     const due_at = this.#surroundings.now() + interval(lease);
     this.#leases.set(keyOf(lease), { lease, due_at });
-    this.#schedule();
+    this.#wakeAt(due_at);
   }
 
-  drop(lease: BeatenLease): void {
+  /** Its turn comes and finds nothing: most leases are over long before their first beat, and cost no timer. */
+  drop(lease: Pick<BeatenLease, "id" | "fence">): void {
     this.#leases.delete(keyOf(lease));
-    this.#schedule();
+    if (this.#leases.size === 0) this.#sleep();
   }
 
   close(): void {
     this.#leases.clear();
-    this.#cancelTimer();
+    this.#sleep();
   }
 
-  #schedule(): void {
+  #sleep(): void {
     this.#cancelTimer();
-    if (this.#leases.size === 0) return;
-    const next = Math.min(...[...this.#leases.values()].map(({ due_at }) => due_at));
-    this.#cancelTimer = this.#surroundings.after(Math.max(0, next - this.#surroundings.now()), () => this.#beatDue());
+    this.#wakes_at = Number.POSITIVE_INFINITY;
+  }
+
+  #wakeAt(at: number): void {
+    if (at >= this.#wakes_at) return;
+    this.#cancelTimer();
+    this.#wakes_at = at;
+    this.#cancelTimer = this.#surroundings.after(Math.max(0, at - this.#surroundings.now()), () => this.#beatDue());
   }
 
   /** Those due soon go along: one frame for all. */
   #beatDue(): void {
     const now = this.#surroundings.now();
+    this.#wakes_at = Number.POSITIVE_INFINITY;
+    let next = Number.POSITIVE_INFINITY;
     for (const beating of this.#leases.values()) {
-      const { lease, due_at } = beating;
-      if (due_at <= now + interval(lease) / 2) void this.#beat(beating);
+      if (beating.due_at <= now + interval(beating.lease) / 2) void this.#beat(beating);
+      next = Math.min(next, beating.due_at);
     }
-    this.#schedule();
+    if (this.#leases.size > 0) this.#wakeAt(next);
   }
 
   /** Whether or not the one before was answered: it may be lost on a connection that died in silence. */
@@ -94,7 +103,6 @@ export class BeatLoop implements Beats {
 
   #over(lease: BeatenLease, error: HandoffError): void {
     if (!this.#leases.delete(keyOf(lease))) return;
-    this.#schedule();
     const { id, fence } = lease;
     this.#onOver({ id, fence, code: error.code, reason: error.reason, detail: error.message });
   }

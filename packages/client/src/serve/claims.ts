@@ -36,9 +36,12 @@ export class Claims {
     return [...this.#open].reduce((sum, { slots }) => sum + slots, 0);
   }
 
-  /** Claims as many, unless enough claims are open: the next answer brings the turn of the others. */
+  /**
+   * Claims as many as are free. While claims with more slots than that are open there is no hurry: the next answer, or
+   * more that come free, bring their turn. So a busy worker asks once for many, and always has asked for half of them.
+   */
   ask(slots: number): void {
-    if (slots < 1 || this.#open.size >= limits.claims || this.#ended.signal.aborted) return;
+    if (slots < 1 || slots < this.credit || this.#open.size >= limits.claims || this.#ended.signal.aborted) return;
     const { now, randomBytes } = this.#base.surroundings;
     const claim = { request_id: makeId(now(), randomBytes(10)), slots: Math.min(slots, wireLimits.claim_slots) };
     this.#open.add(claim);

@@ -23,8 +23,7 @@ export interface ThreadStart {
 }
 
 export type ToThread =
-  | { readonly hold: BeatenLease }
-  | { readonly drop: BeatenLease }
+  | { readonly hold: readonly BeatenLease[]; readonly drop: readonly BeatenLease[] }
   | { readonly authorization: string };
 
 export type FromThread = { readonly over: LeaseOver } | { readonly ready: true };
@@ -58,9 +57,12 @@ if (parentPort !== null) {
   const tell = (said: FromThread) => port.postMessage(said);
   const loop = new BeatLoop(linkOf(start, await identityOf(start)), surroundings, (over) => tell({ over }));
   port.on("message", (said: ToThread) => {
-    if ("hold" in said) loop.hold(said.hold);
-    else if ("drop" in said) loop.drop(said.drop);
-    else given = said.authorization;
+    if ("authorization" in said) {
+      given = said.authorization;
+      return;
+    }
+    for (const lease of said.drop) loop.drop(lease);
+    for (const lease of said.hold) loop.hold(lease);
   });
   tell({ ready: true });
 }

@@ -12,6 +12,8 @@ import { type BeatenLease, BeatLoop, type Beats } from "./beats.ts";
 import { keyOf } from "./held.ts";
 import type { FromThread, ThreadStart, ToThread } from "./node-beat-thread.ts";
 
+/** A lease that is over is told with the next one that begins, or after this: long before its first beat. */
+const drop_ms = 250;
 /** Credentials live for five minutes and are made anew well before. */
 const credential_ms = 60_000;
 
@@ -20,6 +22,11 @@ export class ThreadBeats implements Beats {
   readonly #access: BeatAccess;
   readonly #onOver: (over: LeaseOver) => void;
   readonly #leases = new Map<string, BeatenLease>();
+  /** What the thread has not been told yet. */
+  readonly #begun = new Map<string, BeatenLease>();
+  readonly #ended = new Map<string, BeatenLease>();
+  #tells_soon = false;
+  #tells_later = false;
   readonly #thread: Worker;
   readonly #ready = Promise.withResolvers<void>();
   #instead: BeatLoop | null = null;
@@ -50,16 +57,31 @@ export class ThreadBeats implements Beats {
     return beats;
   }
 
+  /** Whatever begins in one turn of the event loop is told in one message. The ack is answered in a later turn. */
   hold(lease: BeatenLease): void {
-    this.#leases.set(keyOf(lease), lease);
-    if (this.#instead === null) this.#tell({ hold: lease });
-    else this.#instead.hold(lease);
+    const key = keyOf(lease);
+    this.#leases.set(key, lease);
+    if (this.#instead !== null) return this.#instead.hold(lease);
+    this.#ended.delete(key);
+    this.#begun.set(key, lease);
+    if (this.#tells_soon) return;
+    this.#tells_soon = true;
+    setImmediate(() => this.#tellNews());
   }
 
-  drop(lease: BeatenLease): void {
-    this.#leases.delete(keyOf(lease));
-    if (this.#instead === null) this.#tell({ drop: lease });
-    else this.#instead.drop(lease);
+  drop(lease: Pick<BeatenLease, "id" | "fence">): void {
+    const key = keyOf(lease);
+    const known = this.#leases.get(key);
+    this.#leases.delete(key);
+    if (this.#instead !== null) return this.#instead.drop(lease);
+    if (this.#begun.delete(key) || known === undefined) return;
+    this.#ended.set(key, known);
+    if (this.#tells_later) return;
+    this.#tells_later = true;
+    this.#base.surroundings.after(drop_ms, () => {
+      this.#tells_later = false;
+      this.#tellNews();
+    });
   }
 
   close(): void {
@@ -72,6 +94,14 @@ export class ThreadBeats implements Beats {
 
   #tell(said: ToThread): void {
     this.#thread.postMessage(said);
+  }
+
+  #tellNews(): void {
+    this.#tells_soon = false;
+    const news = { hold: [...this.#begun.values()], drop: [...this.#ended.values()] };
+    this.#begun.clear();
+    this.#ended.clear();
+    if (!this.#closed && news.hold.length + news.drop.length > 0) this.#tell(news);
   }
 
   #hear(said: FromThread): void {

@@ -17,13 +17,17 @@ import { release, report } from "./report.ts";
 import type { Serving } from "./serving.ts";
 
 export async function work(serving: Serving, held: Held): Promise<void> {
-  const taken = await take(serving, held);
-  if (taken === null) return;
-  if (held.lease.kind === "notice") return runNotice(serving, held, taken);
-  const { id, fence, lease_ms } = held.lease;
+  const { id, fence, lease_ms, kind } = held.lease;
+  if (kind === "notice") {
+    const taken = await take(serving, held);
+    return taken === null ? undefined : runNotice(serving, held, taken);
+  }
   const beaten = { id, fence, worker: held.worker, lease_ms };
+  // Before the ack, so that a handler that blocks at once finds it beating.
   serving.beats.hold(beaten);
   try {
+    const taken = await take(serving, held);
+    if (taken === null) return;
     const { ending, enclosed } = await run(serving, held, taken);
     if (ending !== null && !held.isLeft) await report(serving, held, { ending, enclosed });
   } finally {
