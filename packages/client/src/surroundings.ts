@@ -13,6 +13,20 @@ export interface Surroundings {
   randomBytes(count: number): Uint8Array;
 }
 
+/** To ask the system for a few random bytes costs as much as to ask for many. Each is handed out once. */
+const pool = new Uint8Array(4_096);
+let unused = 0;
+
+function randomBytes(count: number): Uint8Array {
+  if (count > pool.length) return globalThis.crypto.getRandomValues(new Uint8Array(count));
+  if (unused < count) {
+    globalThis.crypto.getRandomValues(pool);
+    unused = pool.length;
+  }
+  unused -= count;
+  return pool.slice(unused, unused + count);
+}
+
 export const realSurroundings: Surroundings = {
   now: () => Date.now(),
   after(ms, run, holds = false) {
@@ -21,7 +35,7 @@ export const realSurroundings: Surroundings = {
     return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0]);
   },
   random: () => Math.random(),
-  randomBytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)),
+  randomBytes,
 };
 
 /** On Node a timer is an object that can let go of the process; in a browser it is a number. */

@@ -14,10 +14,12 @@ class Holder {
 
   sentOver(socket: Socket): void {
     this.#socket = socket;
-    this.hold(this.#is_held);
+    if (!this.#is_held) socket.unref();
   }
 
+  /** Said with every call and every answer, so most of the time nothing new. */
   hold(yes: boolean): void {
+    if (yes === this.#is_held) return;
     this.#is_held = yes;
     if (yes) this.#socket?.ref();
     else this.#socket?.unref();

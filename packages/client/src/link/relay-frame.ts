@@ -36,12 +36,10 @@ interface StreamedEvent {
   readonly data: unknown;
 }
 
-type Test = (value: unknown) => boolean;
-
 /** Null: it is none. Members that are not known are left alone. */
 export function readRelayFrame(data: unknown): RelayFrame | null {
   const value = parse(data);
-  return isFrame(value) ? (value as RelayFrame) : null;
+  return isFrame(value) ? value : null;
 }
 
 function parse(data: unknown): unknown {
@@ -53,43 +51,61 @@ function parse(data: unknown): unknown {
   }
 }
 
-const isNumber: Test = (value) => typeof value === "number";
-const isCount: Test = (value) => Number.isSafeInteger(value) && Number(value) >= 1;
-const isString: Test = (value) => typeof value === "string";
-const orAbsent =
-  (test: Test): Test =>
-  (value) =>
-    value === undefined || test(value);
-const orNull =
-  (test: Test): Test =>
-  (value) =>
-    value === null || test(value);
-const list =
-  (test: Test): Test =>
-  (value) =>
-    Array.isArray(value) && value.every(test);
-const record =
-  (tests: Readonly<Record<string, Test>>): Test =>
-  (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-    const members = value as Readonly<Record<string, unknown>>;
-    return Object.entries(tests).every(([name, test]) => test(members[name]));
-  };
+type Members<Shape> = { readonly [name in keyof Shape]?: unknown };
 
-const isFrame = record({
-  hello: orAbsent(
-    record({
-      agent: isString,
-      expires_in_ms: orNull(isNumber),
-      ping_ms: orAbsent(isCount),
-      limits: record({ frame_bytes: isCount, frame_calls: isCount, calls_in_flight: isCount }),
-    }),
-  ),
-  replies: orAbsent(list(record({ n: isNumber, status: isNumber, retry_after_ms: orAbsent(isNumber) }))),
-  events: orAbsent(list(record({ n: isNumber, event: isString, id: orAbsent(isString) }))),
-  over: orAbsent(
-    list(record({ id: isString, fence: isNumber, code: isNumber, reason: isString, detail: orAbsent(isString) })),
-  ),
-  problem: orAbsent(isProblem),
-  pong: orAbsent(isNumber),
-});
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isFrame(value: unknown): value is RelayFrame {
+  if (!isRecord(value)) return false;
+  const { hello, replies, events, over, problem, pong }: Members<RelayFrame> = value;
+  return (
+    (hello === undefined || isHello(hello)) &&
+    (replies === undefined || (Array.isArray(replies) && replies.every(isReply))) &&
+    (events === undefined || (Array.isArray(events) && events.every(isEvent))) &&
+    (over === undefined || (Array.isArray(over) && over.every(isOver))) &&
+    (problem === undefined || isProblem(problem)) &&
+    isNumberOrAbsent(pong)
+  );
+}
+
+function isHello(value: unknown): value is Hello {
+  if (!isRecord(value)) return false;
+  const { agent, expires_in_ms, ping_ms, limits }: Members<Hello> = value;
+  if (typeof agent !== "string" || !(expires_in_ms === null || typeof expires_in_ms === "number")) return false;
+  if (!(ping_ms === undefined || isCount(ping_ms)) || !isRecord(limits)) return false;
+  const { frame_bytes, frame_calls, calls_in_flight }: Members<Hello["limits"]> = limits;
+  return isCount(frame_bytes) && isCount(frame_calls) && isCount(calls_in_flight);
+}
+
+function isReply(value: unknown): value is Reply {
+  if (!isRecord(value)) return false;
+  const { n, status, retry_after_ms }: Members<Reply> = value;
+  return typeof n === "number" && typeof status === "number" && isNumberOrAbsent(retry_after_ms);
+}
+
+function isEvent(value: unknown): value is StreamedEvent {
+  if (!isRecord(value)) return false;
+  const { n, event, id }: Members<StreamedEvent> = value;
+  return typeof n === "number" && typeof event === "string" && isStringOrAbsent(id);
+}
+
+function isOver(value: unknown): value is LeaseOver {
+  if (!isRecord(value)) return false;
+  const { id, fence, code, reason, detail }: Members<LeaseOver> = value;
+  const is_known = typeof id === "string" && typeof fence === "number";
+  return is_known && typeof code === "number" && typeof reason === "string" && isStringOrAbsent(detail);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 1;
+}
+
+function isNumberOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === "number";
+}
+
+function isStringOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
+}

@@ -33,6 +33,12 @@ export interface WsLineOptions {
   readonly onFault: (why: string) => void;
 }
 
+/** What a frame's documents are signed with, together. */
+interface FrameSignature {
+  readonly key: string;
+  readonly sig: string;
+}
+
 /** A new credential is sent when this much of the old one's life is over. */
 const credential_used_share = 0.8;
 /** The relay refused a frame: the same one would be refused again. */
@@ -345,8 +351,10 @@ export class WsLine {
       const { calls, abandoned, is_trial } = this.#outbox.next(connection.hello);
       if (calls.length === 0 && abandoned.length === 0) break;
       try {
-        const frame = await this.#frame(calls, abandoned, is_trial);
-        if (this.#connection === connection) connection.send(frame);
+        const documents = calls.flatMap((call) => call.documents);
+        // A frame without documents leaves at once: it waits for no promise.
+        const signature = documents.length === 0 ? null : await this.#signature(documents);
+        if (this.#connection === connection) connection.send(this.#frame(calls, abandoned, is_trial, signature));
       } catch (error) {
         this.#fail(calls, error);
         if (is_trial) this.#outbox.taken();
@@ -357,22 +365,30 @@ export class WsLine {
     if (this.#connection !== connection) this.#flushSoon();
   }
 
-  async #frame(calls: readonly WsCall[], abandoned: readonly number[], is_trial: boolean): Promise<string> {
+  #frame(
+    calls: readonly WsCall[],
+    abandoned: readonly number[],
+    is_trial: boolean,
+    signature: FrameSignature | null,
+  ): string {
     const members: string[] = [];
     if (abandoned.length > 0) members.push(`"abandon":[${abandoned.join(",")}]`);
     if (is_trial) {
       this.#last_ping += 1;
       members.push(`"ping":${this.#last_ping}`);
     }
-    const documents = calls.flatMap((call) => call.documents);
     if (calls.length > 0) members.push(`"calls":[${calls.map((call) => `{"n":${call.n},${call.text()}`).join(",")}]`);
-    const { crypto, identity } = this.#options;
-    if (documents.length > 0 && identity.signer !== null) {
-      const messages = documents.map(({ typ, document }) => ({ typ, bytes: toUtf8(document) }));
-      const [proof] = await signBatch(crypto, identity.signer, messages);
-      if (proof !== undefined) members.push(`"signature":${JSON.stringify({ key: proof.key, sig: proof.sig })}`);
-    }
+    if (signature !== null) members.push(`"signature":${JSON.stringify(signature)}`);
     return `{${members.join(",")}}`;
+  }
+
+  /** One for all documents of a frame; null where nothing here can sign. */
+  async #signature(documents: WsCall["documents"]): Promise<FrameSignature | null> {
+    const { crypto, identity } = this.#options;
+    if (identity.signer === null) return null;
+    const messages = documents.map(({ typ, document }) => ({ typ, bytes: toUtf8(document) }));
+    const [proof] = await signBatch(crypto, identity.signer, messages);
+    return proof === undefined ? null : { key: proof.key, sig: proof.sig };
   }
 
   // Receiving
