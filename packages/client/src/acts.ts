@@ -9,6 +9,7 @@ import type { Base } from "./base.ts";
 import { UsageError } from "./errors.ts";
 import type { CallOptions, Unsigned } from "./link/link.ts";
 import { type Given, type Sealed, seal } from "./payload.ts";
+import { present } from "./present.ts";
 
 /** A handoff as it is to be sent. The id is made by the sender, so that a repeat is the same handoff. */
 export type Draft = Omit<HandoffDocument, "v" | "typ" | "relay" | "namespace" | "from" | "input"> & Given<"input">;
@@ -187,12 +188,4 @@ function unsigned<Typ extends DocumentTyp>(
 function bytesNeedKey(what: string): UsageError {
   const message = `The ${what} is bytes, which only an agent with a key can send inline.`;
   return new UsageError(message, "Send it as an artifact or as text in base64, or connect with a key.");
-}
-
-type Present<Value> = { [Name in keyof Value]: Exclude<Value[Name], undefined> };
-
-/** Without members that are undefined: a relay refuses what is not JSON, and absent is what they mean. */
-function present<Value extends object>(value: Value): Present<Value> {
-  const kept = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(kept) as Present<Value>;
 }

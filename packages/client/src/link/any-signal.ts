@@ -23,3 +23,12 @@ export function joinSignals(...signals: readonly (AbortSignal | undefined)[]): J
     },
   };
 }
+
+/** The same for what is only listened to: where there is none or only one, nothing has to be made or let go. */
+export function anySignal(...signals: readonly (AbortSignal | undefined)[]): {
+  readonly signal: AbortSignal | undefined;
+  release(): void;
+} {
+  const [first, ...more] = signals.filter((signal) => signal !== undefined);
+  return first === undefined || more.length === 0 ? { signal: first, release: () => {} } : joinSignals(first, ...more);
+}

@@ -5,6 +5,7 @@ import { isName, isTextId, makeId, protocolLimits } from "@handfast/protocol/cli
 import type { Draft } from "../acts.ts";
 import type { Base } from "../base.ts";
 import { type Duration, toMilliseconds } from "../duration.ts";
+import { present } from "../present.ts";
 import { readSchema } from "../serve/schema.ts";
 import { usage } from "./faults.ts";
 import { checkJson, checkText } from "./json-input.ts";
@@ -55,14 +56,6 @@ export function draftOf(id: string, said: Said, parent: Parent | null): Draft {
   });
   return { id, ...terms, ...payloadOf(input, options.text ?? false) };
 }
-
-/** Without what is undefined: the wire knows absent members only. */
-function present<Value extends object>(value: Value): Present<Value> {
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(entries) as Present<Value>;
-}
-
-type Present<Value> = { [Name in keyof Value]?: Exclude<Value[Name], undefined> };
 
 function targetOf(target: Target): { to?: string; capability?: string } {
   if (typeof target === "string") return { capability: named("capability", target) };

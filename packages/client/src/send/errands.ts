@@ -5,7 +5,7 @@ import { sendLimits } from "./limits.ts";
 
 export class Errands {
   readonly #base: Base;
-  readonly #open = new Set<Promise<void>>();
+  readonly #open = new Set<Promise<unknown>>();
 
   constructor(base: Base) {
     this.#base = base;
@@ -13,15 +13,17 @@ export class Errands {
 
   /** Runs it now. `failed` is the beginning of the sentence that a person reads, such as "The outcome was not taken". */
   run(reason: string, failed: string, handoff: string, errand: () => Promise<unknown>): void {
-    const done: Promise<void> = errand()
-      .then(
-        () => {},
-        (error: unknown) => {
-          const why = error instanceof Error ? error.message : String(error);
-          this.#base.warn({ reason, message: `${failed}: ${why}`, handoff });
-        },
-      )
-      .finally(() => this.#open.delete(done));
+    const warn = (error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#base.warn({ reason, message: `${failed}: ${why}`, handoff });
+    };
+    const done: Promise<unknown> = errand().then(
+      () => this.#open.delete(done),
+      (error: unknown) => {
+        this.#open.delete(done);
+        warn(error);
+      },
+    );
     this.#open.add(done);
   }
 

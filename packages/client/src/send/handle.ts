@@ -4,7 +4,7 @@ import type { HandoffView, Receipt } from "@handfast/protocol/wire";
 import { cancel } from "../acts.ts";
 import { toMilliseconds } from "../duration.ts";
 import { HandoffError } from "../errors.ts";
-import { joinSignals } from "../link/any-signal.ts";
+import { anySignal } from "../link/any-signal.ts";
 import type { ChunkOptions, Chunks, FollowedEvent, Handle, Progress, StreamOptions } from "./api.ts";
 import { explained, waitOver } from "./faults.ts";
 import { ChunkStream, followEvents } from "./follow.ts";
@@ -68,13 +68,13 @@ export class SentHandle<Out> implements Handle<Out> {
   }
 
   async acknowledged(options: WaitOptions = {}): Promise<HandoffView> {
-    const view = await this.#join(this.#acknowledged, `The ack of ${this.id}`, options);
+    const view = await this.#join(this.#acknowledged, "The ack", options);
     if (view.state !== "completed" && hasEnded(view) && !wasAcknowledged(view)) throw HandoffError.ended(view);
     return view;
   }
 
   async result(options: ResultOptions = {}): Promise<Out> {
-    const view = await this.outcome({ ...options, take: false });
+    const view = await this.#outcome(options);
     // An output that cannot be read is not at hand: it is taken by nobody.
     const output = view.state === "completed" ? outputOf(view) : undefined;
     if (options.take !== false) this.taken(view);
@@ -83,11 +83,15 @@ export class SentHandle<Out> implements Handle<Out> {
   }
 
   async outcome(options: ResultOptions = {}): Promise<HandoffView> {
-    const shown = await this.#join(this.#ended, `The outcome of ${this.id}`, options);
-    const is_demanded = this.#demands === "signed" || shown.demands === "signed";
-    const view = (options.verify ?? is_demanded) ? await this.#verified(shown, options.signal) : shown;
+    const view = await this.#outcome(options);
     if (options.take !== false) this.taken(view);
     return view;
+  }
+
+  async #outcome(options: ResultOptions): Promise<HandoffView> {
+    const shown = await this.#join(this.#ended, "The outcome", options);
+    const is_demanded = this.#demands === "signed" || shown.demands === "signed";
+    return (options.verify ?? is_demanded) ? this.#verified(shown, options.signal) : shown;
   }
 
   events({ signal }: StreamOptions = {}): AsyncIterable<FollowedEvent> {
@@ -148,22 +152,24 @@ export class SentHandle<Out> implements Handle<Out> {
     return this.#sender.parent?.signal;
   }
 
-  async #until(until: "acknowledged" | "ended", signal: AbortSignal): Promise<HandoffView> {
+  async #until(until: "acknowledged" | "ended", signal: AbortSignal | undefined): Promise<HandoffView> {
     const view = await this.#told(this.#sender.waits.until(this.id, until, this.#deadlineAt, signal));
     if (hasEnded(view)) this.#ended.settle(view);
     return view;
   }
 
+  /** `what` is waited for, for the error that says it was in vain. */
   async #join(wait: SharedWait<HandoffView>, what: string, options: WaitOptions): Promise<HandoffView> {
-    const { surroundings } = this.#sender.base;
-    const { signal, abort, release } = joinSignals(options.signal, this.#parentSignal);
-    const timeout_ms = options.timeout === undefined ? null : toMilliseconds(options.timeout, "The option timeout");
-    const callOff =
-      timeout_ms === null ? () => {} : surroundings.after(timeout_ms, () => abort(waitOver(what, timeout_ms)), true);
+    const { timeout } = options;
+    const timer = timeout === undefined ? null : new AbortController();
+    const timeout_ms = timeout === undefined ? 0 : toMilliseconds(timeout, "The option timeout");
+    const over = () => timer?.abort(waitOver(`${what} of ${this.id}`, timeout_ms));
+    const callOff = timer === null ? null : this.#sender.base.surroundings.after(timeout_ms, over, true);
+    const { signal, release } = anySignal(options.signal, this.#parentSignal, timer?.signal);
     try {
       return await wait.join(signal);
     } finally {
-      callOff();
+      callOff?.();
       release();
     }
   }

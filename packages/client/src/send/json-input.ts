@@ -13,7 +13,7 @@ const as_artifact =
 
 /** Throws a UsageError that names what cannot be sent and where it is. */
 export function checkJson(value: unknown, what = "The input"): void {
-  const chars = new Walk(what).visit(value, "", 0);
+  const chars = new Walk(what).visit(value);
   // At most six bytes a character, by escapes: only what may be too large is written out to be counted.
   if (chars * 6 > sendLimits.inline_bytes) checkSize(toUtf8(JSON.stringify(value)).length, what);
 }
@@ -35,74 +35,86 @@ function checkSize(bytes: number, what: string): void {
 class Walk {
   readonly #what: string;
   /** The way down to where the walk is: an object that meets itself on it is a cycle. */
-  readonly #above = new Set<object>();
+  readonly #above: object[] = [];
+  /** The same way by its names, from which the path is made where something is wrong. */
+  readonly #names: (string | number)[] = [];
 
   constructor(what: string) {
     this.#what = what;
   }
 
   /** About how many characters it takes. */
-  visit(value: unknown, path: string, depth: number): number {
+  visit(value: unknown): number {
     switch (typeof value) {
       case "string":
-        if (!value.isWellFormed()) throw loneSurrogate(this.#what, path);
+        if (!value.isWellFormed()) throw loneSurrogate(this.#what, this.#path());
         return value.length + 2;
       case "number":
-        if (!Number.isFinite(value)) throw this.#unfit(path, `${value}, which JSON has not`, "Send null or a string.");
+        if (!Number.isFinite(value)) throw this.#unfit(`${value}, which JSON has not`, "Send null or a string.");
         if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-          throw this.#unfit(path, `${value}, which is beyond 2^53 - 1`, "Send it as a string.");
+          throw this.#unfit(`${value}, which is beyond 2^53 - 1`, "Send it as a string.");
         }
         return 20;
       case "boolean":
         return 5;
       case "object":
-        return value === null ? 4 : this.#object(value, path, depth);
+        return value === null ? 4 : this.#object(value);
       case "bigint":
-        throw this.#unfit(path, `the BigInt ${value}`, "Send it as a string.");
+        throw this.#unfit(`the BigInt ${value}`, "Send it as a string.");
       default:
-        throw this.#unfit(path, kindOf(value), "Leave it out, or send what it stands for.");
+        throw this.#unfit(kindOf(value), "Leave it out, or send what it stands for.");
     }
   }
 
-  #object(value: object, path: string, depth: number): number {
-    if ("toJSON" in value && typeof value.toJSON === "function") return this.visit(value.toJSON(), path, depth);
-    if (depth >= sendLimits.json_depth) {
+  #object(value: object): number {
+    if ("toJSON" in value && typeof value.toJSON === "function") return this.visit(value.toJSON());
+    if (this.#above.length >= sendLimits.json_depth) {
       throw usage(`${this.#what} is deeper than ${sendLimits.json_depth} levels.`, "Make it flatter.");
     }
-    if (this.#above.has(value)) throw this.#unfit(path, "an object that contains itself", "Refer to it by an id.");
-    this.#above.add(value);
-    const chars = Array.isArray(value) ? this.#array(value, path, depth) : this.#record(value, path, depth);
-    this.#above.delete(value);
+    if (this.#above.includes(value)) throw this.#unfit("an object that contains itself", "Refer to it by an id.");
+    this.#above.push(value);
+    const chars = Array.isArray(value) ? this.#array(value) : this.#record(value);
+    this.#above.pop();
     return chars;
   }
 
-  #array(items: readonly unknown[], path: string, depth: number): number {
+  #array(items: readonly unknown[]): number {
     let chars = 2;
-    for (let index = 0; index < items.length; index++) {
-      chars += 1 + this.visit(items[index], `${path}/${index}`, depth + 1);
-    }
+    for (let index = 0; index < items.length; index++) chars += 1 + this.#member(index, items[index]);
     return chars;
   }
 
-  #record(value: object, path: string, depth: number): number {
+  #record(value: object): number {
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-      throw this.#unfit(path, "bytes, which JSON has not", as_artifact);
+      throw this.#unfit("bytes, which JSON has not", as_artifact);
     }
     if (!isPlain(value)) {
-      throw this.#unfit(path, `a ${value.constructor.name || "class instance"}`, "Send a plain object or an array.");
+      throw this.#unfit(`a ${value.constructor.name || "class instance"}`, "Send a plain object or an array.");
     }
     let chars = 2;
     for (const [name, member] of Object.entries(value)) {
-      const place = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-      if (name === "__proto__") throw this.#unfit(place, "a member of this name", "Give it another name.");
-      if (!name.isWellFormed()) throw loneSurrogate(this.#what, place);
+      if (name === "__proto__") throw this.#unfit("a member of this name", "Give it another name.", name);
+      if (!name.isWellFormed()) throw loneSurrogate(this.#what, this.#path(name));
       // As everywhere in JavaScript: a member that is undefined is one that is not there.
-      if (member !== undefined) chars += name.length + 4 + this.visit(member, place, depth + 1);
+      if (member !== undefined) chars += name.length + 4 + this.#member(name, member);
     }
     return chars;
   }
 
-  #unfit(path: string, found: string, remedy: string): Error {
+  #member(name: string | number, value: unknown): number {
+    this.#names.push(name);
+    const chars = this.visit(value);
+    this.#names.pop();
+    return chars;
+  }
+
+  #path(...below: readonly string[]): string {
+    const names = [...this.#names, ...below].map((name) => `${name}`.replaceAll("~", "~0").replaceAll("/", "~1"));
+    return names.map((name) => `/${name}`).join("");
+  }
+
+  #unfit(found: string, remedy: string, ...below: readonly string[]): Error {
+    const path = this.#path(...below);
     const where = path === "" ? "" : ` at ${path}`;
     return usage(`${this.#what} cannot be sent as JSON:${where} it has ${found}.`, remedy);
   }
@@ -110,6 +122,7 @@ class Walk {
 
 /** Instances of classes of one's own pass as the records they are; those with a hidden content would arrive empty. */
 function isPlain(value: object): boolean {
+  if (Object.getPrototypeOf(value) === Object.prototype) return true;
   return !(
     value instanceof Map ||
     value instanceof Set ||

@@ -11,7 +11,7 @@ it("begins once for many and keeps what it came to", async () => {
 });
 
 it("is given up when the last who waits has gone, and not before", async () => {
-  const signals: AbortSignal[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
   const wait = new SharedWait<number>((signal) => {
     signals.push(signal);
     return new Promise(() => {});
@@ -21,10 +21,10 @@ it("is given up when the last who waits has gone, and not before", async () => {
   const two = wait.join(second.signal).catch((error: unknown) => error);
   first.abort("one goes");
   expect(await one).toBe("one goes");
-  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
   second.abort("two goes");
   expect(await two).toBe("two goes");
-  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
 });
 
 it("begins anew after a failure", async () => {
@@ -36,4 +36,21 @@ it("begins anew after a failure", async () => {
   });
   await expect(wait.join(never)).rejects.toThrow("away");
   expect(await wait.join(never)).toBe(2);
+});
+
+it("is not given up while somebody waits who came without a signal", async () => {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const signals: (AbortSignal | undefined)[] = [];
+  const wait = new SharedWait((signal) => {
+    signals.push(signal);
+    return promise;
+  });
+  const leaving = new AbortController();
+  const one = wait.join(leaving.signal).catch((error: unknown) => error);
+  const two = wait.join();
+  leaving.abort("one goes");
+  expect(await one).toBe("one goes");
+  resolve(7);
+  expect(await two).toBe(7);
+  expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
 });

@@ -7,16 +7,17 @@ import { orAborted } from "./or-aborted.ts";
 
 interface Running<T> {
   readonly promise: Promise<T>;
-  readonly controller: AbortController;
+  /** Null: begun by somebody who cannot go. */
+  readonly controller: AbortController | null;
   waiting: number;
 }
 
 export class SharedWait<T> {
-  readonly #begin: (signal: AbortSignal) => Promise<T>;
+  readonly #begin: (signal: AbortSignal | undefined) => Promise<T>;
   #running: Running<T> | null = null;
   #value: { readonly value: T } | null = null;
 
-  constructor(begin: (signal: AbortSignal) => Promise<T>) {
+  constructor(begin: (signal: AbortSignal | undefined) => Promise<T>) {
     this.#begin = begin;
   }
 
@@ -25,11 +26,13 @@ export class SharedWait<T> {
     this.#value = { value };
   }
 
-  async join(signal: AbortSignal): Promise<T> {
-    signal.throwIfAborted();
+  /** Whoever comes without a signal stays until the end. */
+  async join(signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
     if (this.#value !== null) return this.#value.value;
-    const running = this.#running ?? this.#start();
+    const running = this.#running ?? this.#start(signal !== undefined);
     running.waiting += 1;
+    if (signal === undefined) return running.promise;
     try {
       return await orAborted(running.promise, signal);
     } finally {
@@ -38,9 +41,9 @@ export class SharedWait<T> {
     }
   }
 
-  #start(): Running<T> {
-    const controller = new AbortController();
-    const promise = this.#begin(controller.signal);
+  #start(can_stop: boolean): Running<T> {
+    const controller = can_stop ? new AbortController() : null;
+    const promise = this.#begin(controller?.signal);
     const running = { promise, controller, waiting: 0 };
     this.#running = running;
     promise.then(
@@ -57,6 +60,6 @@ export class SharedWait<T> {
 
   #stop(running: Running<T>): void {
     this.#running = null;
-    running.controller.abort();
+    running.controller?.abort();
   }
 }

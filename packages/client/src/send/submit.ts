@@ -4,7 +4,7 @@ import { isTextId, wireLimits } from "@handfast/protocol/client";
 import type { Receipt } from "@handfast/protocol/wire";
 import { type Draft, submit, submitBatch } from "../acts.ts";
 import { HandoffError } from "../errors.ts";
-import { joinSignals } from "../link/any-signal.ts";
+import { anySignal } from "../link/any-signal.ts";
 import { putArtifacts } from "./artifacts.ts";
 import { draftOf, makeIds } from "./draft.ts";
 import { noTimeLeft, usage } from "./faults.ts";
@@ -22,7 +22,8 @@ export async function submitOne(
   checkOptionNames(options);
   return whileWanted(sender, options, async (signal) => {
     const { base, parent } = sender;
-    const artifacts = await putArtifacts(base, options, { signal, ...patienceOf(sender) });
+    const artifacts =
+      options.artifacts === undefined ? [] : await putArtifacts(base, options, { signal, ...patienceOf(sender) });
     const [id = ""] = makeIds(base, 1);
     const draft = draftOf(id, { kind, target, input, options, artifacts }, parent);
     return submit(base, draft, { signal, ...patienceOf(sender) });
@@ -38,7 +39,7 @@ export async function submitTasks<Out>(
 ): Promise<readonly SentHandle<Out>[]> {
   return whileWanted(sender, options, async (signal) => {
     const ids = makeIds(sender.base, tasks.length);
-    const common = { ...options, correlation, signal };
+    const common = { ...options, correlation, ...(signal === undefined ? {} : { signal }) };
     const drafts = await Promise.all(
       tasks.map((task, index) => draftOfTask(sender, ids[index] ?? "", task, index, common)),
     );
@@ -105,11 +106,11 @@ export function correlationOf({ base, parent }: Sender, options: ScatterOptions,
 async function whileWanted<T>(
   { parent }: Sender,
   options: { readonly signal?: AbortSignal },
-  act: (signal: AbortSignal) => Promise<T>,
+  act: (signal: AbortSignal | undefined) => Promise<T>,
 ): Promise<T> {
-  const { signal, release } = joinSignals(options.signal, parent?.signal);
+  const { signal, release } = anySignal(options.signal, parent?.signal);
   try {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     if (parent !== null && parent.deadline_ms() <= 0) throw noTimeLeft(parent.id);
     return await act(signal);
   } finally {

@@ -41,14 +41,19 @@ export class Waits {
   }
 
   /** A relay that is away is waited for until `deadline_at`, where that is known: the handoff lives on there. */
-  async until(id: string, until: Until, deadline_at: () => number | null, signal: AbortSignal): Promise<HandoffView> {
+  async until(
+    id: string,
+    until: Until,
+    deadline_at: () => number | null,
+    signal: AbortSignal | undefined,
+  ): Promise<HandoffView> {
     const isReady = until === "ended" ? hasEnded : isAcknowledged;
     for (;;) {
       try {
         const view = await this.#look(id, until, signal);
         if (isReady(view)) return view;
       } catch (error) {
-        const isAway = error instanceof RelayUnreachable && !signal.aborted && !this.#base.closed.aborted;
+        const isAway = error instanceof RelayUnreachable && !signal?.aborted && !this.#base.closed.aborted;
         if (!isAway || this.#base.surroundings.now() >= (deadline_at() ?? 0)) throw error;
         // The link was as patient as it is set to be: with no patience at all this would be a busy loop.
         await pause(this.#base.surroundings, sendLimits.pause_least_ms, signal);
@@ -56,7 +61,7 @@ export class Waits {
     }
   }
 
-  async #look(id: string, until: Until, signal: AbortSignal): Promise<HandoffView> {
+  async #look(id: string, until: Until, signal: AbortSignal | undefined): Promise<HandoffView> {
     if (this.#held >= this.#most) return this.#listen(id, until, signal);
     this.#held += 1;
     try {
@@ -66,13 +71,13 @@ export class Waits {
     }
   }
 
-  #get(id: string, until: Until, wait_ms: number, signal: AbortSignal): Promise<HandoffView> {
+  #get(id: string, until: Until, wait_ms: number, signal: AbortSignal | undefined): Promise<HandoffView> {
     const wait = wait_ms > 0 ? { wait_ms } : {};
     return this.#base.link.call("get", { params: { id }, query: { until } }, { signal, ...wait });
   }
 
   /** Begins to listen before it looks: an outcome between the two is then heard. */
-  async #listen(id: string, until: Until, signal: AbortSignal): Promise<HandoffView> {
+  async #listen(id: string, until: Until, signal: AbortSignal | undefined): Promise<HandoffView> {
     const { promise, resolve } = Promise.withResolvers<HandoffView | null>();
     const listeners = this.#listening.get(id) ?? new Set();
     this.#listening.set(id, listeners.add(resolve));
@@ -83,7 +88,7 @@ export class Waits {
       const view = await this.#get(id, until, 0, signal);
       if (until === "ended" ? hasEnded(view) : isAcknowledged(view)) return view;
       callOff = this.#base.surroundings.after(look_ms, () => resolve(null), true);
-      return (await orAborted(promise, signal)) ?? view;
+      return (await (signal === undefined ? promise : orAborted(promise, signal))) ?? view;
     } finally {
       callOff();
       listeners.delete(resolve);

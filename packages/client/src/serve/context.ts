@@ -56,6 +56,8 @@ export interface Context extends SendingFrom {
 /** The context, and what its maker takes from it at the end. */
 export interface OpenContext {
   readonly context: Context;
+  /** Something was streamed or reported. */
+  readonly isUnfinished: boolean;
   /** What was streamed and reported last is at the relay. */
   finish(): Promise<void>;
   enclosed(): Enclosed;
@@ -69,9 +71,10 @@ export interface Enclosed {
 
 export function openContext(base: Base, sending: Sending, held: Held): OpenContext {
   const { lease } = held;
-  const writer = new ChunkWriter(base, held);
-  const progress = new Progress(base, held);
-  const questions = new Questions(base, held);
+  // Few handlers stream, report or ask: each is made when it is first used.
+  let writer: ChunkWriter | null = null;
+  let progress: Progress | null = null;
+  let questions: Questions | null = null;
   const artifacts: Artifact[] = [];
   let usage: Usage | null = null;
   const context: Context = {
@@ -84,8 +87,14 @@ export function openContext(base: Base, sending: Sending, held: Held): OpenConte
       failures: lease.failures,
       questions: lease.questions,
     },
-    progress: (fraction, note) => progress.report(fraction, note),
-    write: (text) => writer.write(text),
+    progress: (fraction, note) => {
+      progress ??= new Progress(base, held);
+      progress.report(fraction, note);
+    },
+    write: (text) => {
+      writer ??= new ChunkWriter(base, held);
+      return writer.write(text);
+    },
     checkpoint: async (state) => {
       const call = { params: { id: lease.id }, body: { ...held.holder, state: state ?? null } };
       await base.link.call("checkpoint", call, { patience_ms: held.deadline_ms() }).catch((error: unknown) => {
@@ -93,7 +102,10 @@ export function openContext(base: Base, sending: Sending, held: Held): OpenConte
         throw error;
       });
     },
-    ask: (question, options) => questions.ask(question, options),
+    ask: (question, options) => {
+      questions ??= new Questions(base, held);
+      return questions.ask(question, options);
+    },
     use: (more) => {
       usage = sum(usage, more);
     },
@@ -105,9 +117,12 @@ export function openContext(base: Base, sending: Sending, held: Held): OpenConte
   };
   return {
     context,
+    get isUnfinished() {
+      return writer !== null || progress !== null;
+    },
     finish: async () => {
-      await writer.finish();
-      await progress.finish();
+      await writer?.finish();
+      await progress?.finish();
     },
     enclosed: () => ({
       ...(usage === null ? {} : { usage }),

@@ -32,10 +32,16 @@ export class Handlers {
     return [...new Set([...this.#entries].flatMap(({ offered }) => [...offered.keys()]))];
   }
 
+  /** Of one that stops only where no other has it. */
   find(capability: string): Offered | null {
-    const entries = [...this.#entries].filter(({ offered }) => offered.has(capability));
-    const entry = entries.find(({ isStopping }) => !isStopping()) ?? entries[0];
-    return entry?.offered.get(capability) ?? null;
+    let stopping: Offered | null = null;
+    for (const { offered, isStopping } of this.#entries) {
+      const found = offered.get(capability);
+      if (found === undefined) continue;
+      if (!isStopping()) return found;
+      stopping ??= found;
+    }
+    return stopping;
   }
 
   /** Resolves once the relay knows of them; the answer takes them out again. */

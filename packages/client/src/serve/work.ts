@@ -95,9 +95,9 @@ async function refuse(
 
 /** One that names only the agent goes to the only handler there is. */
 function handlerFor(handlers: Handlers, { capability }: LeaseView): Offered | null {
+  if (capability !== null) return handlers.find(capability);
   const [only, ...more] = handlers.names;
-  const name = capability ?? (more.length === 0 ? only : undefined);
-  return name === undefined ? null : handlers.find(name);
+  return only === undefined || more.length > 0 ? null : handlers.find(only);
 }
 
 /**
@@ -159,7 +159,7 @@ async function run(serving: Serving, held: Held, { offered, input }: Taken): Pro
   } finally {
     stopListening();
   }
-  if (!held.isOver) await open.finish();
+  if (!held.isOver && open.isUnfinished) await open.finish();
   return { ending, enclosed: open.enclosed() };
 }
 
