@@ -17,6 +17,8 @@ export interface ExchangeOptions {
   readonly answer_ms?: number;
   readonly signal?: AbortSignal | undefined;
   readonly traceparent?: string | undefined;
+  /** The answer may leave out what the caller has or can ask for. */
+  readonly minimal?: boolean | undefined;
 }
 
 /** A relay refused: the problem as it came, and when it says to come back. */
@@ -63,10 +65,11 @@ export class HttpExchange {
       joined.abort(new NotReached("the relay did not answer in time")),
     );
     try {
-      const headers = {
-        ...headersOf(options),
-        ...(wait_ms > 0 ? { prefer: `wait=${Math.ceil(wait_ms / 1_000)}` } : {}),
-      };
+      const prefer = [
+        ...(wait_ms > 0 ? [`wait=${Math.ceil(wait_ms / 1_000)}`] : []),
+        ...(options.minimal === true ? ["return=minimal"] : []),
+      ];
+      const headers = { ...headersOf(options), ...(prefer.length > 0 ? { prefer: prefer.join(", ") } : {}) };
       const response = await this.#request(name, call, headers, joined.signal);
       return (await read(response, name, this.url, joined.signal)) as Operations[Name]["reply"];
     } finally {
@@ -164,6 +167,7 @@ function queryText(query: object | undefined): string {
 async function read(response: Response, name: OperationName, url: string, signal: AbortSignal): Promise<unknown> {
   try {
     if (response.ok && name === "get_artifact") return new Uint8Array(await response.arrayBuffer());
+    if (response.status === 204) return undefined;
     const text = await response.text();
     if (response.ok && texts.has(name)) return text;
     const value = parse(text);

@@ -86,14 +86,14 @@ export class HttpLink implements Link {
 
   async #waitFor<Name extends OperationName>(name: Name, call: Call<Name>, options: CallOptions): Promise<Reply<Name>> {
     const { surroundings } = this.#options;
-    const { wait_ms: whole_wait_ms = 0, traceparent } = options;
+    const { wait_ms: whole_wait_ms = 0, traceparent, minimal } = options;
     const joined = joinSignals(options.signal, this.#closed.signal);
     const { signal } = joined;
     try {
       return await waitFor(name, call, whole_wait_ms, surroundings, signal, (wait_ms) =>
         persist(this.#persistence(options, signal), () =>
           this.#authorized(
-            { wait_ms, traceparent, signal, answer_ms: this.#answerWithin(options) },
+            { wait_ms, traceparent, minimal, signal, answer_ms: this.#answerWithin(options) },
             idOf(call.params),
             (known) => this.#options.exchange.once(name, call, known),
           ),

@@ -22,6 +22,8 @@ export interface CallOptions {
    */
   readonly answer_ms?: number;
   readonly traceparent?: string;
+  /** The answer may leave out what the caller has or can ask for; a relay that does not know this says it all. */
+  readonly minimal?: boolean;
 }
 
 /** What one call carries. Parts that an operation does not have are left out. */

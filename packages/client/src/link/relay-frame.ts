@@ -9,6 +9,8 @@ export interface Hello {
   readonly expires_in_ms: number | null;
   /** How often the relay itself looks whether its peer is there. */
   readonly ping_ms?: number;
+  /** What this relay can do beyond the least. */
+  readonly features?: readonly string[];
   readonly limits: { readonly frame_bytes: number; readonly frame_calls: number; readonly calls_in_flight: number };
 }
 
@@ -72,9 +74,10 @@ function isFrame(value: unknown): value is RelayFrame {
 
 function isHello(value: unknown): value is Hello {
   if (!isRecord(value)) return false;
-  const { agent, expires_in_ms, ping_ms, limits }: Members<Hello> = value;
+  const { agent, expires_in_ms, ping_ms, features, limits }: Members<Hello> = value;
   if (typeof agent !== "string" || !(expires_in_ms === null || typeof expires_in_ms === "number")) return false;
   if (!(ping_ms === undefined || isCount(ping_ms)) || !isRecord(limits)) return false;
+  if (!(features === undefined || (Array.isArray(features) && features.every(isString)))) return false;
   const { frame_bytes, frame_calls, calls_in_flight }: Members<Hello["limits"]> = limits;
   return isCount(frame_bytes) && isCount(frame_calls) && isCount(calls_in_flight);
 }
@@ -100,6 +103,10 @@ function isOver(value: unknown): value is LeaseOver {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 1;
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function isNumberOrAbsent(value: unknown): boolean {

@@ -14,7 +14,7 @@ import { idOf } from "./link-errors.ts";
 import { backoff, Failures, pause } from "./persist.ts";
 import { isReady } from "./ready.ts";
 import { isProblem, refusalOf } from "./refusal.ts";
-import type { Reply } from "./relay-frame.ts";
+import type { Hello, Reply } from "./relay-frame.ts";
 import { byteLength, callText, isVital, keyCount, type WsCall } from "./ws-call.ts";
 import type { WsLine } from "./ws-line.ts";
 
@@ -41,11 +41,14 @@ export interface Question<Name extends OperationName> {
   readonly patience_ms: number;
   readonly answer_ms: number | undefined;
   readonly traceparent: string | undefined;
+  readonly minimal: boolean;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a wait adds to a call. */
-const wait_bytes = 64;
+/** What a wait, a trace and a wish for less add to a call. */
+const more_bytes = 200;
+/** A relay refuses a wish that it does not know. */
+const minimal_feature = "prefer_minimal";
 
 export class Asking<Name extends OperationName> implements WsCall {
   readonly is_vital: boolean;
@@ -79,7 +82,7 @@ export class Asking<Name extends OperationName> implements WsCall {
     this.#resolve = resolve;
     this.#reject = reject;
     this.is_vital = isVital(question.name);
-    this.bytes = byteLength(question.content) + wait_bytes;
+    this.bytes = byteLength(question.content) + more_bytes;
     this.keys = keyCount(question.content) + 3;
     this.handoff = idOf(question.call.params);
     this.documents = question.documents;
@@ -99,11 +102,12 @@ export class Asking<Name extends OperationName> implements WsCall {
     this.#ask();
   }
 
-  text(): string {
-    const { name, content, traceparent } = this.#question;
+  text({ features = [] }: Hello): string {
+    const { name, content, traceparent, minimal } = this.#question;
+    const less = minimal && features.includes(minimal_feature) ? ',"return":"minimal"' : "";
     const wait = this.#wait_ms === 0 ? "" : `,"wait_ms":${this.#wait_ms}`;
     const trace = traceparent === undefined ? "" : `,"traceparent":${JSON.stringify(traceparent)}`;
-    return callText(name, content, wait + trace);
+    return callText(name, content, wait + less + trace);
   }
 
   reply({ body, problem, status, retry_after_ms = 0 }: Reply): void {

@@ -4,7 +4,7 @@ import { scanJson, toUtf8 } from "@handfast/protocol/client";
 import type { OperationName } from "@handfast/protocol/wire";
 import { HandoffError } from "../errors.ts";
 import type { Call, StreamEvent, Unsigned } from "./link.ts";
-import type { Reply } from "./relay-frame.ts";
+import type { Hello, Reply } from "./relay-frame.ts";
 
 export interface WsCall {
   /** Its number on the line, new each time that it is added. */
@@ -15,8 +15,8 @@ export interface WsCall {
   readonly is_act: boolean;
   /** Means nothing on another connection. */
   readonly is_bound: boolean;
-  /** The call as it stands in a frame. */
-  text(): string;
+  /** The call as it stands in a frame for this relay. */
+  text(hello: Hello): string;
   readonly bytes: number;
   /** Of its objects, or somewhat more. */
   readonly keys: number;

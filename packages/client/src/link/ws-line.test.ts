@@ -3,44 +3,9 @@
 import { afterEach, expect, test } from "vitest";
 import { nodeCrypto } from "../identity/node-crypto.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
-import type { WebSocketLike } from "./web-socket.ts";
+import { RuledSocket } from "./testing/ruled-socket.ts";
 import type { WsCall } from "./ws-call.ts";
 import { WsLine } from "./ws-line.ts";
-
-type Handler = ((event: never) => unknown) | null;
-
-class RuledSocket implements WebSocketLike {
-  readonly readyState = 1;
-  readonly bufferedAmount = 0;
-  onopen: Handler = null;
-  onmessage: Handler = null;
-  onclose: Handler = null;
-  onerror: Handler = null;
-  readonly sent: { readonly calls?: readonly { readonly n: number }[]; readonly ping?: number }[] = [];
-
-  send(text: string): void {
-    this.sent.push(JSON.parse(text));
-  }
-
-  close(): void {}
-
-  says(said: object): void {
-    this.onmessage?.({ data: JSON.stringify(said) } as never);
-  }
-
-  greets(): void {
-    const limits = { frame_bytes: 1_000_000, frame_calls: 100, calls_in_flight: 100 };
-    this.says({ hello: { agent: "ann", expires_in_ms: null, limits } });
-  }
-
-  breaks(code = 1006): void {
-    this.onclose?.({ code, reason: "" } as never);
-  }
-
-  get calls(): readonly number[] {
-    return this.sent.flatMap(({ calls = [] }) => calls.map(({ n }) => n));
-  }
-}
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const lines: WsLine[] = [];
@@ -127,7 +92,7 @@ test("the connection is replaced while a signature is made: what was to be signe
   signed.resolve(new Uint8Array(64));
   await turn();
   await turn();
-  expect(sockets.map(({ calls }) => calls)).toEqual([[], [n]]);
+  expect(sockets.map(({ numbers }) => numbers)).toEqual([[], [n]]);
 });
 
 test("a connection falls silent: a wait outlives it, and counts its patience from the last sign of life", async () => {
@@ -166,15 +131,15 @@ test("the relay ends the connection for a frame: nothing fails that was not sent
   await pass(1_000);
   current().greets();
   await turn();
-  expect(current().calls).toEqual([bad]);
+  expect(current().numbers).toEqual([bad]);
   current().breaks(4400);
   expect(told).toEqual([`${bad}: malformed`]);
   await pass(1_000);
   const again = current();
   again.greets();
   await turn();
-  expect(again.calls).toEqual([good]);
+  expect(again.numbers).toEqual([good]);
   again.says({ pong: again.sent.at(-1)?.ping });
   await turn();
-  expect(again.calls).toEqual([good, unsent]);
+  expect(again.numbers).toEqual([good, unsent]);
 });

@@ -354,7 +354,8 @@ export class WsLine {
         const documents = calls.flatMap((call) => call.documents);
         // A frame without documents leaves at once: it waits for no promise.
         const signature = documents.length === 0 ? null : await this.#signature(documents);
-        if (this.#connection === connection) connection.send(this.#frame(calls, abandoned, is_trial, signature));
+        if (this.#connection === connection)
+          connection.send(this.#frame(connection.hello, calls, abandoned, is_trial, signature));
       } catch (error) {
         this.#fail(calls, error);
         if (is_trial) this.#outbox.taken();
@@ -366,6 +367,7 @@ export class WsLine {
   }
 
   #frame(
+    hello: Hello,
     calls: readonly WsCall[],
     abandoned: readonly number[],
     is_trial: boolean,
@@ -377,7 +379,8 @@ export class WsLine {
       this.#last_ping += 1;
       members.push(`"ping":${this.#last_ping}`);
     }
-    if (calls.length > 0) members.push(`"calls":[${calls.map((call) => `{"n":${call.n},${call.text()}`).join(",")}]`);
+    if (calls.length > 0)
+      members.push(`"calls":[${calls.map((call) => `{"n":${call.n},${call.text(hello)}`).join(",")}]`);
     if (signature !== null) members.push(`"signature":${JSON.stringify(signature)}`);
     return `{${members.join(",")}}`;
   }

@@ -98,8 +98,15 @@ export class WsLink implements Link {
       if (documents !== null && this.#options.identity.signer === null) throw cannotSign();
       const content = contentText(call);
       if (documents === null) checkStrict(content, idOf(call.params));
-      const { wait_ms = 0, patience_ms = this.#options.patience_ms, answer_ms, traceparent, signal } = options;
-      const said = { name, call, content, documents: documents ?? [], traceparent };
+      const {
+        wait_ms = 0,
+        patience_ms = this.#options.patience_ms,
+        answer_ms,
+        traceparent,
+        minimal = false,
+        signal,
+      } = options;
+      const said = { name, call, content, documents: documents ?? [], traceparent, minimal };
       const asking = new Asking(this.#asked, { ...said, wait_ms, patience_ms, answer_ms, signal }, resolve, reject);
       if (asking.bytes > call_bytes_most) resolve(otherwise());
       else asking.begin();

@@ -131,7 +131,7 @@ export class SentHandle<Out> implements Handle<Out> {
     if (this.#isTaken || view.taken_at !== null || view.from !== base.agent) return;
     this.#isTaken = true;
     const call = { params: { id: this.id }, body: {} };
-    const take = () => base.link.call("take", call, { patience_ms: sendLimits.errand_patience_ms });
+    const take = () => base.link.call("take", call, { patience_ms: sendLimits.errand_patience_ms, minimal: true });
     errands.run("take_failed", `The outcome of ${this.id} is here, but the relay was not told so`, this.id, take);
   }
 

@@ -26,7 +26,7 @@ export async function submitOne(
       options.artifacts === undefined ? [] : await putArtifacts(base, options, { signal, ...patienceOf(sender) });
     const [id = ""] = makeIds(base, 1);
     const draft = draftOf(id, { kind, target, input, options, artifacts }, parent);
-    return submit(base, draft, { signal, ...patienceOf(sender) });
+    return submit(base, draft, { signal, minimal: kind === "handoff", ...patienceOf(sender) });
   });
 }
 
@@ -48,7 +48,7 @@ export async function submitTasks<Out>(
     for (let first = 0; first < drafts.length; first += most) {
       try {
         const batch = drafts.slice(first, first + most);
-        const receipts = await submitBatch(sender.base, batch, { signal, ...patienceOf(sender) });
+        const receipts = await submitBatch(sender.base, batch, { signal, minimal: true, ...patienceOf(sender) });
         handles.push(...receipts.map((receipt, index) => handleOf<Out>(sender, receipt, batch[index])));
       } catch (error) {
         if (options.keep !== true)
