@@ -37,6 +37,9 @@ const open_brace = 0x7b;
 const close_brace = 0x7d;
 const open_bracket = 0x5b;
 const close_bracket = 0x5d;
+const letter_u = 0x75;
+/** Besides the quote and the backslash: / b f n r t. */
+const short_escapes: readonly number[] = [0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74];
 
 /** One open object or array. Most objects have few keys, and searching a short list beats building a set. */
 interface Container {
@@ -48,6 +51,8 @@ interface Container {
 }
 
 const list_keys_max = 8;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const control = /[\0-\x1f]/;
 
 /** The first fault in the text, or null. */
 export function scanJson(text: string, limits: JsonLimits): JsonFault | null {
@@ -63,11 +68,17 @@ class Scanner {
   private keyCount = 0;
   /** Of the string last read. */
   private hasEscape = false;
+  /** No control characters, no lone surrogates: then only quotes and backslashes matter within strings. */
+  private readonly isTame: boolean;
+  /** The next of each in a tame text, at or after where it was last asked for; the text's length where there is none. */
+  private nextQuote = -1;
+  private nextBackslash = -1;
   private fault: JsonFault | null = null;
 
   constructor(text: string, limits: JsonLimits) {
     this.text = text;
     this.limits = limits;
+    this.isTame = !control.test(text) && text.isWellFormed();
   }
 
   /** Alternates between a value and what may follow a value, until the text ends or a fault is found. */
@@ -176,8 +187,31 @@ class Scanner {
   }
 
   private string(): boolean {
-    const { text } = this;
     this.hasEscape = false;
+    return this.isTame ? this.tameString() : this.wildString();
+  }
+
+  /** From one escape to the next, and to the quote: what is between is not looked at, which is most of most texts. */
+  private tameString(): boolean {
+    const { text } = this;
+    let at = this.at + 1;
+    for (;;) {
+      // Each place is looked for once: a text full of escapes costs no more than any other.
+      if (this.nextQuote < at) this.nextQuote = indexOrEnd(text, '"', at);
+      if (this.nextBackslash < at) this.nextBackslash = indexOrEnd(text, "\\", at);
+      if (this.nextBackslash >= this.nextQuote) break;
+      const length = this.escapeLength(this.nextBackslash);
+      if (length === 0) return false;
+      this.hasEscape = true;
+      at = this.nextBackslash + length;
+    }
+    if (this.nextQuote === text.length) return this.fail("syntax", text.length);
+    this.at = this.nextQuote + 1;
+    return true;
+  }
+
+  private wildString(): boolean {
+    const { text } = this;
     for (let i = this.at + 1; ; i++) {
       const code = text.charCodeAt(i);
       // Nearly every character leaves here.
@@ -203,9 +237,10 @@ class Scanner {
 
   /** Length of the escape at i, a pair of surrogate escapes counting as one; 0 after a fault. */
   private escapeLength(i: number): number {
-    const kind = this.text.charAt(i + 1);
-    if (kind !== "u") {
-      if (kind !== "" && '"\\/bfnrt'.includes(kind)) return 2;
+    const kind = this.text.charCodeAt(i + 1);
+    if (kind === quote || kind === backslash) return 2;
+    if (kind !== letter_u) {
+      if (short_escapes.includes(kind)) return 2;
       this.fail("syntax", i);
       return 0;
     }
@@ -244,6 +279,11 @@ class Scanner {
     while (isDigit(this.text.charCodeAt(this.at))) this.at++;
     return this.at > start;
   }
+}
+
+function indexOrEnd(text: string, character: string, from: number): number {
+  const at = text.indexOf(character, from);
+  return at === -1 ? text.length : at;
 }
 
 /** Records a key; false when the object had it before. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { scanJson } from "./json-scanner.ts";
 import { parseStrict, parseStrictBytes } from "./strict-json.ts";
 
 const limits = { max_depth: 64 };
@@ -93,6 +94,42 @@ describe("strict JSON", () => {
       ok: false,
       fault: { reason: "number_out_of_range", path: "/a/1", offset: 10 },
     });
+  });
+
+  it("judges a text the same with and without a line break before it, which makes it look at every character", () => {
+    const pieces = [
+      '"',
+      "\\",
+      '\\"',
+      "\\n",
+      "\\x",
+      "\\u00e9",
+      "\\ud800",
+      "\\ud83d\\ude00",
+      "😀",
+      "a",
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      "1",
+    ];
+    const content = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((some) => some.join(""));
+    const whole = fc.constantFrom<(text: string) => string>(
+      (text) => text,
+      (text) => `["${text}"]`,
+      (text) => `{"a":"${text}","b":${text}}`,
+    );
+    fc.assert(
+      fc.property(content, whole, (text, wrap) => {
+        const fault = scanJson(wrap(text), limits);
+        const shifted = fault === null ? null : { ...fault, offset: fault.offset + 1 };
+        expect(scanJson(`\n${wrap(text)}`, limits)).toEqual(shifted);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it("refuses bytes that are not UTF-8 instead of mending them", () => {
