@@ -18,6 +18,7 @@ import {
   verifySignedRoot,
 } from "@handfast/protocol/client";
 import type { AgentView, LeaseView } from "@handfast/protocol/wire";
+import { documentReader } from "./documents.ts";
 import { HandoffError } from "./errors.ts";
 import { normalUrl } from "./identity/public-url.ts";
 import type { Link } from "./link/link.ts";
@@ -83,8 +84,9 @@ export class Trust {
   async check(lease: LeaseView): Promise<Checked> {
     const { signed } = lease;
     if (signed === undefined || signed.proof === null) return this.#attested(lease);
-    const document = await this.#document(lease, signed);
-    await this.checkSignature(lease, "handoff", document.from, signed);
+    const bytes = toUtf8(signed.document);
+    const document = await this.#document(lease, bytes);
+    await this.checkSignature(lease, "handoff", document.from, bytes, signed.proof);
     // Whoever redrives signs for itself: that is no signature by a sender whose key is pinned.
     if (document.from !== lease.from && this.#isPinned(lease.from) && !this.#isPinned(document.from)) {
       throw untrusted(lease, "unsigned", `${document.from} redrove it, and it is not signed by ${lease.from}`);
@@ -155,18 +157,19 @@ export class Trust {
     const carried = lease.ext?.[redriven_ext];
     const is_strict = this.#options.requireSigned || this.#isPinned(lease.from);
     if (is_strict || lease.signed === undefined || !isSigned(carried)) return null;
-    const { redrive_of = "" } = await handoffIn(lease, lease.signed.document);
-    const original = await handoffIn(lease, carried.document);
+    const { redrive_of = "" } = await handoffIn(lease, toUtf8(lease.signed.document));
+    const bytes = toUtf8(carried.document);
+    const original = await handoffIn(lease, bytes);
     const differs = redriveDifferences(lease, redrive_of, original).concat(this.#elsewhere(original));
     if (differs.length > 0) throw bindsAnother(lease, differs);
-    await this.checkSignature(lease, "handoff", original.from, carried);
+    await this.checkSignature(lease, "handoff", original.from, bytes, carried.proof);
     return { ...this.#input(lease, original, lease.signed), evidence: "attested" };
   }
 
   /** The signed document, once it is shown to be the very one that the lease speaks of. */
-  async #document(lease: LeaseView, { document: text }: ProvenAct): Promise<HandoffDocument> {
-    const document = await handoffIn(lease, text);
-    const digest = documentDigest(this.#options.crypto, "handoff", toUtf8(text));
+  async #document(lease: LeaseView, bytes: Uint8Array): Promise<HandoffDocument> {
+    const document = await handoffIn(lease, bytes);
+    const digest = documentDigest(this.#options.crypto, "handoff", bytes);
     const differs = leaseDifferences(lease, document).concat(
       digest === lease.digest ? [] : ["digest"],
       this.#elsewhere(document),
@@ -178,14 +181,20 @@ export class Trust {
   /** What is signed for another relay or namespace counts for nothing here. */
   #elsewhere({ relay, namespace }: HandoffDocument): string[] {
     return [
-      ...(this.#relays.has(normalUrl(relay)) ? [] : ["relay"]),
+      ...(this.#relays.has(relay) || this.#relays.has(normalUrl(relay)) ? [] : ["relay"]),
       ...(namespace === this.#options.namespace ? [] : ["namespace"]),
     ];
   }
 
   /** That the author signed this document of a handoff's life, of this typ. Throws HandoffError (401) if not. */
-  async checkSignature(lease: About, typ: DocumentTyp, author: string, { document, proof }: ProvenAct): Promise<void> {
-    const root = openProof(this.#options.crypto, typ, toUtf8(document), proof);
+  async checkSignature(
+    lease: About,
+    typ: DocumentTyp,
+    author: string,
+    bytes: Uint8Array,
+    proof: unknown,
+  ): Promise<void> {
+    const root = openProof(this.#options.crypto, typ, bytes, proof);
     if (root === null) throw untrusted(lease, "bad_proof", "its proof does not lead to a signature");
     const key = await this.#key(lease, author, root.key);
     if (!(await this.#verify(key, root))) {
@@ -201,9 +210,10 @@ export class Trust {
   /** The author's key by this name, if the author is who it was before and the key was not revoked. */
   async #key(lease: About, author: string, thumbprint: string): Promise<PublicKey> {
     this.#checkPins(lease, author, thumbprint);
-    const found = (await this.#read(lease, author)).keys.some((key) => key.thumbprint === thumbprint);
+    const known = await this.#read(lease, author);
+    const isThere = known.keys.some((key) => key.thumbprint === thumbprint);
     // A key that is not there may have been added since the last look.
-    const view = found ? await this.#read(lease, author) : await this.#read(lease, author, true);
+    const view = isThere ? known : await this.#read(lease, author, true);
     this.#checkIdentity(lease, view);
     const shown = view.keys.find((key) => key.thumbprint === thumbprint);
     if (shown === undefined) {
@@ -244,8 +254,11 @@ export class Trust {
 
   async #read(lease: About, name: string, anew = false): Promise<AgentView> {
     const now = this.#options.surroundings.now();
-    const known = await this.#agents.get(name)?.catch(() => null);
-    if (known == null || anew || known.until <= now) this.#agents.delete(name);
+    const last = this.#agents.get(name);
+    const known = await last?.catch(() => null);
+    if (known != null && !anew && known.until > now) return known.view;
+    // Another who asked at the same time may be reading it anew already.
+    if (this.#agents.get(name) === last) this.#agents.delete(name);
     const read = remember(this.#agents, name, async () => {
       const view = await this.#options.link.call("agent", { params: { name } });
       return { view, until: now + keys_life_ms };
@@ -259,9 +272,9 @@ export class Trust {
   }
 }
 
-async function handoffIn(lease: About, text: string): Promise<HandoffDocument> {
-  const { readDocument } = await import("@handfast/protocol");
-  const read = readDocument("handoff", toUtf8(text));
+async function handoffIn(lease: About, bytes: Uint8Array): Promise<HandoffDocument> {
+  const readDocument = await documentReader();
+  const read = readDocument("handoff", bytes);
   if (read.ok) return read.document;
   throw untrusted(lease, "document_malformed", `its document is malformed: ${read.fault.message}`);
 }

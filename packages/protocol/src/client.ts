@@ -33,6 +33,7 @@ export {
   type Proof,
   type SignedRoot,
   signBatch,
+  signTogether,
   verifyProof,
   verifyProofs,
   verifySignedRoot,

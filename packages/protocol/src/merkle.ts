@@ -21,7 +21,8 @@ function levelsOf(crypto: Crypto, leaves: readonly Uint8Array[]): (readonly Uint
   while (level.length > 1) {
     const above: Uint8Array[] = [];
     for (let i = 0; i < level.length; i += 2) {
-      const [left, right] = level.slice(i, i + 2);
+      const left = level[i];
+      const right = level[i + 1];
       if (left !== undefined) above.push(right === undefined ? left : merkleNode(crypto, left, right));
     }
     levels.push(above);
@@ -41,12 +42,20 @@ function pathIn(levels: readonly (readonly Uint8Array[])[], index: number): Uint
   return path;
 }
 
+export function merkleRoot(crypto: Crypto, leaves: readonly Uint8Array[]): Uint8Array {
+  return rootOf(levelsOf(crypto, leaves));
+}
+
+function rootOf(levels: readonly (readonly Uint8Array[])[]): Uint8Array {
+  const root = levels.at(-1)?.[0];
+  if (root === undefined) throw new RangeError("A Merkle tree needs at least one leaf.");
+  return root;
+}
+
 /** The root, and for each leaf its path: the siblings from the bottom up. */
 export function merkleTree(crypto: Crypto, leaves: readonly Uint8Array[]): { root: Uint8Array; paths: Uint8Array[][] } {
   const levels = levelsOf(crypto, leaves);
-  const root = levels.at(-1)?.[0];
-  if (root === undefined) throw new RangeError("A Merkle tree needs at least one leaf.");
-  return { root, paths: leaves.map((_, index) => pathIn(levels, index)) };
+  return { root: rootOf(levels), paths: leaves.map((_, index) => pathIn(levels, index)) };
 }
 
 /** How many siblings the path of this leaf has: fewer than the height of the tree only at its ragged right edge. */

@@ -5,7 +5,7 @@ import { hexDigest, preimage } from "./digest.ts";
 import { concat, fromBase64url, toBase64url, toUtf8 } from "./encoding.ts";
 import type { PublicKey } from "./keys.ts";
 import { protocolLimits } from "./limits.ts";
-import { digest_bytes, merkleRootFromPath, merkleTree } from "./merkle.ts";
+import { digest_bytes, merkleRoot, merkleRootFromPath, merkleTree } from "./merkle.ts";
 
 export interface Message {
   typ: string;
@@ -65,14 +65,30 @@ function signedBytes(size: number, root: Uint8Array): Uint8Array {
 
 /** One proof per message, in their order. */
 export async function signBatch(crypto: Crypto, signer: Signer, messages: readonly Message[]): Promise<Proof[]> {
+  const leaves = leavesOf(crypto, messages);
+  const size = leaves.length;
+  const { root, paths } = merkleTree(crypto, leaves);
+  const sig = toBase64url(await signer.sign(signedBytes(size, root)));
+  return paths.map((path, index) => ({ key: signer.key, sig, index, size, path: path.map(toBase64url) }));
+}
+
+/** The signature alone: whoever has all messages, in their order, needs no paths. */
+export async function signTogether(
+  crypto: Crypto,
+  signer: Signer,
+  messages: readonly Message[],
+): Promise<Pick<Proof, "key" | "sig">> {
+  const leaves = leavesOf(crypto, messages);
+  const sig = await signer.sign(signedBytes(leaves.length, merkleRoot(crypto, leaves)));
+  return { key: signer.key, sig: toBase64url(sig) };
+}
+
+function leavesOf(crypto: Crypto, messages: readonly Message[]): Uint8Array[] {
   const size = messages.length;
   if (size < 1 || size > protocolLimits.batch_messages) {
     throw new RangeError(`A batch holds 1 to ${protocolLimits.batch_messages} messages, not ${size}.`);
   }
-  const leaves = messages.map(({ typ, bytes }) => leafDigest(crypto, typ, bytes));
-  const { root, paths } = merkleTree(crypto, leaves);
-  const sig = toBase64url(await signer.sign(signedBytes(size, root)));
-  return paths.map((path, index) => ({ key: signer.key, sig, index, size, path: path.map(toBase64url) }));
+  return messages.map(({ typ, bytes }) => leafDigest(crypto, typ, bytes));
 }
 
 /** Follows a proof up to the root that was signed, without checking the signature; null when the proof is no proof. */

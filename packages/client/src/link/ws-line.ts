@@ -5,7 +5,7 @@
  * the line is away, or connected to a relay that says nothing, is told so.
  */
 
-import { type Crypto, signBatch, toUtf8 } from "@handfast/protocol/client";
+import { type Crypto, signTogether, toUtf8 } from "@handfast/protocol/client";
 import { HandoffError, RelayUnreachable } from "../errors.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -390,8 +390,7 @@ export class WsLine {
     const { crypto, identity } = this.#options;
     if (identity.signer === null) return null;
     const messages = documents.map(({ typ, document }) => ({ typ, bytes: toUtf8(document) }));
-    const [proof] = await signBatch(crypto, identity.signer, messages);
-    return proof === undefined ? null : { key: proof.key, sig: proof.sig };
+    return signTogether(crypto, identity.signer, messages);
   }
 
   // Receiving

@@ -9,6 +9,7 @@ import type { DocumentOf, PayloadDigest } from "@handfast/protocol";
 import { documentDigest, fromBase64url, payloadDigest, toUtf8 } from "@handfast/protocol/client";
 import type { HandoffView } from "@handfast/protocol/wire";
 import type { Base } from "../base.ts";
+import { documentReader } from "../documents.ts";
 import { fromBase64, openPayload, toBase64 } from "../payload.ts";
 import { notProven } from "./faults.ts";
 
@@ -48,7 +49,7 @@ export async function proofsOf(base: Base, handoff: HandoffView): Promise<Proven
 }
 
 async function proven(base: Base, handoff: HandoffView, shown: Shown): Promise<ProvenReceipt> {
-  const { readDocument } = await import("@handfast/protocol");
+  const readDocument = await documentReader();
   const { kind, number, signed } = shown;
   const bytes = toUtf8(signed.document);
   const read = readDocument(kind, bytes);
@@ -63,7 +64,7 @@ async function proven(base: Base, handoff: HandoffView, shown: Shown): Promise<P
     throw wrong("comes with another payload than the one it was written for");
   }
   const { from } = read.document;
-  if (signed.proof !== null) await base.trust.checkSignature(handoff, kind, from, signed);
+  if (signed.proof !== null) await base.trust.checkSignature(handoff, kind, from, bytes, signed.proof);
   const evidence = signed.proof === null ? "attested" : "signed";
   const key = signed.proof?.key ?? null;
   return { ...receipt, number, by: from, evidence, key, text: signed.document, payload } as ProvenReceipt;
