@@ -49,4 +49,14 @@ describe("keys", () => {
       });
     }
   }
+
+  test("many signatures at once are each judged for themselves", async () => {
+    const key = await nodeKey(randomBytes(32));
+    const [bytes, x] = [randomBytes(58), Buffer.from(key.jwk.x, "base64url")];
+    const signature = await key.signer.sign(bytes);
+    const judged = Array.from({ length: 20 }, (_, index) =>
+      nodeCrypto.verify(x, index % 3 === 0 ? bytes : randomBytes(58), signature),
+    );
+    expect(await Promise.all(judged)).toEqual(judged.map((_, index) => index % 3 === 0));
+  });
 });
