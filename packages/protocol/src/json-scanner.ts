@@ -37,9 +37,6 @@ const open_brace = 0x7b;
 const close_brace = 0x7d;
 const open_bracket = 0x5b;
 const close_bracket = 0x5d;
-const letter_u = 0x75;
-/** Besides the quote and the backslash: / b f n r t. */
-const short_escapes: readonly number[] = [0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74];
 
 /** One open object or array. Most objects have few keys, and searching a short list beats building a set. */
 interface Container {
@@ -51,6 +48,11 @@ interface Container {
 }
 
 const list_keys_max = 8;
+
+/** By the code after the backslash: 1 where the escape is whole with it. */
+const short_escapes = new Uint8Array(128);
+for (const character of '"\\/bfnrt') short_escapes[character.charCodeAt(0)] = 1;
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const control = /[\0-\x1f]/;
 
@@ -237,13 +239,7 @@ class Scanner {
 
   /** Length of the escape at i, a pair of surrogate escapes counting as one; 0 after a fault. */
   private escapeLength(i: number): number {
-    const kind = this.text.charCodeAt(i + 1);
-    if (kind === quote || kind === backslash) return 2;
-    if (kind !== letter_u) {
-      if (short_escapes.includes(kind)) return 2;
-      this.fail("syntax", i);
-      return 0;
-    }
+    if (short_escapes[this.text.charCodeAt(i + 1)] === 1) return 2;
     const unit = unicodeEscape(this.text, i);
     if (unit === null) this.fail("syntax", i);
     else if (unit < 0xd800 || unit > 0xdfff) return 6;
