@@ -2,7 +2,7 @@
 
 type MayMiss<Value> = { [Name in keyof Value]-?: undefined extends Value[Name] ? Name : never }[keyof Value];
 
-export type Present<Value> = Omit<Value, MayMiss<Value>> & {
+type Present<Value> = Omit<Value, MayMiss<Value>> & {
   [Name in MayMiss<Value>]?: Exclude<Value[Name], undefined>;
 };
 
