@@ -5,7 +5,7 @@
  * the line is away, or connected to a relay that says nothing, is told so.
  */
 
-import { type Crypto, signTogether, toUtf8 } from "@handfast/protocol/client";
+import type { Crypto } from "@handfast/protocol/client";
 import { HandoffError, RelayUnreachable } from "../errors.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -18,6 +18,7 @@ import type { Hello, RelayFrame } from "./relay-frame.ts";
 import type { OpenSocket } from "./web-socket.ts";
 import { byteLength, callText, keyCount, type WsCall } from "./ws-call.ts";
 import { type ConnectionEnd, WsConnection } from "./ws-connection.ts";
+import { frameSignature, frameText } from "./ws-frame.ts";
 import { WsOutbox } from "./ws-outbox.ts";
 import { Patience } from "./ws-patience.ts";
 
@@ -31,12 +32,6 @@ export interface WsLineOptions {
   readonly onConnection: (state: "away" | "back") => void;
   /** Told when the peer says what no relay says; not again until one has answered. */
   readonly onFault: (why: string) => void;
-}
-
-/** What a frame's documents are signed with, together. */
-interface FrameSignature {
-  readonly key: string;
-  readonly sig: string;
 }
 
 /** A new credential is sent when this much of the old one's life is over. */
@@ -346,6 +341,7 @@ export class WsLine {
   }
 
   async #flush(): Promise<void> {
+    const { crypto, identity } = this.#options;
     const connection = this.#connection;
     while (connection !== null && this.#connection === connection && connection.hello !== null) {
       const { calls, abandoned, is_trial } = this.#outbox.next(connection.hello);
@@ -353,9 +349,11 @@ export class WsLine {
       try {
         const documents = calls.flatMap((call) => call.documents);
         // A frame without documents leaves at once: it waits for no promise.
-        const signature = documents.length === 0 ? null : await this.#signature(documents);
-        if (this.#connection === connection)
-          connection.send(this.#frame(connection.hello, calls, abandoned, is_trial, signature));
+        const signature = documents.length === 0 ? null : await frameSignature(crypto, identity, documents);
+        if (this.#connection !== connection) continue;
+        if (is_trial) this.#last_ping += 1;
+        const ping = is_trial ? this.#last_ping : null;
+        connection.send(frameText(connection.hello, { calls, abandoned, ping, signature }));
       } catch (error) {
         this.#fail(calls, error);
         if (is_trial) this.#outbox.taken();
@@ -364,33 +362,6 @@ export class WsLine {
     this.#is_flushing = false;
     // Another connection may have come while a signature was made, and found this one busy.
     if (this.#connection !== connection) this.#flushSoon();
-  }
-
-  #frame(
-    hello: Hello,
-    calls: readonly WsCall[],
-    abandoned: readonly number[],
-    is_trial: boolean,
-    signature: FrameSignature | null,
-  ): string {
-    const members: string[] = [];
-    if (abandoned.length > 0) members.push(`"abandon":[${abandoned.join(",")}]`);
-    if (is_trial) {
-      this.#last_ping += 1;
-      members.push(`"ping":${this.#last_ping}`);
-    }
-    if (calls.length > 0)
-      members.push(`"calls":[${calls.map((call) => `{"n":${call.n},${call.text(hello)}`).join(",")}]`);
-    if (signature !== null) members.push(`"signature":${JSON.stringify(signature)}`);
-    return `{${members.join(",")}}`;
-  }
-
-  /** One for all documents of a frame; null where nothing here can sign. */
-  async #signature(documents: WsCall["documents"]): Promise<FrameSignature | null> {
-    const { crypto, identity } = this.#options;
-    if (identity.signer === null) return null;
-    const messages = documents.map(({ typ, document }) => ({ typ, bytes: toUtf8(document) }));
-    return signTogether(crypto, identity.signer, messages);
   }
 
   // Receiving
