@@ -43,6 +43,20 @@ test("an agent excluded from what the others may have looks further by itself", 
   expect(picky.map(({ accepted }) => accepted.id)).toEqual([fitting.accepted.id]);
 });
 
+test("what one agent is excluded from is not passed over for another, however much there is for both", async () => {
+  const bench = await Bench.open();
+  const target = { kind: "fits", except: ["first"] } as const;
+  const submission = bench.submission();
+  await bench.engine.submit([{ ...submission, target }]);
+  await bench.surroundings.advance(10);
+  for (let n = 0; n < 100; n += 1) await bench.accept();
+  const [, second] = await Promise.all([
+    bench.claim({ agent: "first", worker: "w", wait_ms: minute }),
+    bench.claim({ agent: "second", worker: "w", wait_ms: minute }),
+  ]);
+  expect(second.map(({ accepted }) => accepted.id)).toEqual([submission.draft.id]);
+});
+
 test("an agent passed over for input that no longer fits gets the next that does, in the same claim", async () => {
   const bench = await Bench.open();
   for (let n = 0; n < 5; n += 1) await bench.accept();
@@ -120,4 +134,29 @@ test("a lane goes on past any number of members that end in one batch", async ()
   const cancel = { type: "cancel", actor, reason: null, evidence: "signed" } as const;
   await Promise.all(lane.slice(0, 29).map((handoff) => bench.perform(handoff, cancel)));
   expect((await bench.lease()).accepted.id).toBe(lane[29]?.accepted.id);
+});
+
+test("what one batch passes over does not let what it accepts overtake older work", async () => {
+  const bench = await Bench.open();
+  for (let n = 0; n < 40; n += 1) await bench.accept();
+  await bench.surroundings.advance(10);
+  const older = await bench.accept();
+  await bench.surroundings.advance(10);
+  const fitting = new Set([older.accepted.id]);
+  const submission = bench.submission();
+  fitting.add(submission.draft.id);
+  const error = { reason: "input_unfit", message: "no" };
+  const [, leased] = await Promise.all([
+    bench.engine.submit([submission]),
+    bench.lease({
+      offer: ({ accepted }) => ({
+        manifest: null,
+        attempt_ms: null,
+        idempotent: true,
+        since: accepted.accepted_at + 1,
+        check: () => (fitting.has(accepted.id) ? null : error),
+      }),
+    }),
+  ]);
+  expect(leased.accepted.id).toBe(older.accepted.id);
 });

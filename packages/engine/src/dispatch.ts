@@ -1,6 +1,6 @@
 /** Brings ready handoffs and waiting claims together, inside the batch that is being made. */
 
-import { choose, queueOf, type Ready } from "@handfast/core";
+import { type Assignment, choose, queueOf, type Ready } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { ClaimGroup } from "./claim-groups.ts";
 import type { EngineLimits } from "./limits.ts";
@@ -12,6 +12,13 @@ import type { WaitingClaim, Workers } from "./workers.ts";
 /** More than the free slots are read, because a preference may hold some back. */
 const spare_candidates = 16;
 const most_spare_candidates = 8_192;
+
+interface Stored {
+  readonly stored: readonly Ready[];
+  readonly isCut: boolean;
+  /** Where not all were read: up to which rank, by agent and queue. */
+  readonly reach: ReadonlyMap<string, number>;
+}
 
 interface Delivery {
   readonly changed: boolean;
@@ -38,12 +45,13 @@ export class Dispatch {
     let left = this.#limits.deliveries_per_batch;
     for (const namespace of this.#workers.namespaces) {
       for (let spare = spare_candidates; left > 0 && this.#workers.hasFreeSlot(namespace); ) {
+        const { stored, isCut, reach } = await this.#stored(batch, namespace, spare);
         const here = batch.readyHere(namespace);
-        const { stored, isCut } = await this.#stored(batch, namespace, spare);
         if (here.length === 0 && stored.length === 0 && !isCut) break;
         const ready = [...here, ...stored];
+        const far = spare >= most_spare_candidates;
         const live = this.#workers.live(namespace, ready, batch.now);
-        const chosen = choose(ready, live, batch.now).slice(0, left);
+        const chosen = withinReach(choose(ready, live, batch.now).slice(0, left), ready, far ? nowhere : reach);
         await batch.prefetch(chosen.map(({ id }) => ({ namespace, id })));
         let changes = 0;
         for (const { id, agent, worker } of chosen) {
@@ -54,7 +62,7 @@ export class Dispatch {
         left -= changes;
         if (changes > 0) continue;
         // Nothing of what was read may be given now: look further, or there is nothing more.
-        if (!isCut || spare >= most_spare_candidates) break;
+        if (!isCut || far) break;
         spare *= 8;
       }
     }
@@ -63,26 +71,35 @@ export class Dispatch {
 
   /**
    * Ready handoffs on disk for claims with free slots, asked for only where something may have arrived. Each queue by itself, so
-   * that much work in one does not hide the work in another; and once for all who serve it, where there is enough for all.
+   * that much work in one does not hide the work in another; and once for all the agents that serve it, excluded or not, unless
+   * that leaves one of them too little to choose from.
    */
-  async #stored(batch: Batch, namespace: string, spare: number): Promise<{ stored: readonly Ready[]; isCut: boolean }> {
+  async #stored(batch: Batch, namespace: string, spare: number): Promise<Stored> {
     const found = new Map<string, Ready>();
-    const plenty = new Map<string, readonly Ready[]>();
-    const most = this.#limits.deliveries_per_batch;
-    const free = freeGroups(this.#workers.groups.due(namespace), most);
-    const wanted = slotsByQueue(free, most);
+    const reach = new Map<string, number>();
+    const shared = new Map<string, readonly Ready[]>();
+    const free = freeGroups(this.#workers.groups.due(namespace), this.#limits.deliveries_per_batch);
+    const demands = demandByQueue(free, this.#limits.deliveries_per_batch);
+    const read = async (queue: string, agent: string, limit: number): Promise<readonly Ready[]> => {
+      const candidates = await this.#store.candidates({ namespace, queues: [queue], agent, limit });
+      for (const ready of candidates) if (!batch.changedHere(namespace, ready.id)) found.set(ready.id, ready);
+      return candidates;
+    };
     for (const { group, slots } of free) {
+      const { agent } = group;
       for (const queue of group.due) {
-        if (isEnough(plenty.get(queue), group.agent, slots)) continue;
-        const limit = (wanted.get(queue) ?? slots) + spare;
-        const { agent } = group;
-        const candidates = await this.#store.candidates({ namespace, queues: [queue], agent, limit });
-        if (candidates.length === 0) group.due.delete(queue);
-        if (candidates.length >= limit) plenty.set(queue, candidates);
-        for (const ready of candidates) if (!batch.changedHere(namespace, ready.id)) found.set(ready.id, ready);
+        const demand = demands.get(queue) ?? { slots, agent };
+        const limit = demand.slots + spare;
+        const all = shared.get(queue) ?? (await read(queue, demand.agent, limit));
+        shared.set(queue, all);
+        const isShort = all.length >= limit && countFor(all, agent) < slots;
+        const own = isShort ? await read(queue, agent, limit) : all;
+        if (countFor(own, agent) === 0) group.due.delete(queue);
+        const last = own.length >= limit ? own.at(-1) : undefined;
+        if (last !== undefined) reach.set(reachKey(agent, queue), last.rank);
       }
     }
-    return { stored: [...found.values()], isCut: plenty.size > 0 };
+    return { stored: [...found.values()], isCut: reach.size > 0, reach };
   }
 
   /** Delivers, or excludes the agent whose manifest the input no longer fits. */
@@ -127,24 +144,47 @@ function freeGroups(groups: Iterable<ClaimGroup>, most: number): readonly FreeGr
   return free;
 }
 
-function slotsByQueue(free: readonly FreeGroup[], most: number): ReadonlyMap<string, number> {
-  const wanted = new Map<string, number>();
-  for (const { group, slots } of free) {
-    for (const queue of group.due) wanted.set(queue, Math.min(most, (wanted.get(queue) ?? 0) + slots));
-  }
-  return wanted;
+interface Demand {
+  readonly slots: number;
+  /** Who asks; nobody in particular where several do. */
+  readonly agent: string;
 }
 
-/** Whether what was read for another leaves this agent enough to choose from. */
-function isEnough(plenty: readonly Ready[] | undefined, agent: string, slots: number): boolean {
-  if (plenty === undefined) return false;
-  let usable = 0;
-  for (const { excluded } of plenty) {
-    if (excluded.includes(agent)) continue;
-    usable += 1;
-    if (usable >= slots) return true;
+function demandByQueue(free: readonly FreeGroup[], most: number): ReadonlyMap<string, Demand> {
+  const demands = new Map<string, Demand>();
+  for (const { group, slots } of free) {
+    for (const queue of group.due) {
+      const other = demands.get(queue);
+      const agent = other === undefined || other.agent === group.agent ? group.agent : "";
+      demands.set(queue, { slots: Math.min(most, (other?.slots ?? 0) + slots), agent });
+    }
   }
-  return false;
+  return demands;
+}
+
+function countFor(candidates: readonly Ready[], agent: string): number {
+  return candidates.reduce((count, { excluded }) => count + (excluded.includes(agent) ? 0 : 1), 0);
+}
+
+const nowhere: Stored["reach"] = new Map();
+
+/** Those chosen before the first whose agent may have better ones that were not read: what this batch changed may hide them. */
+function withinReach(
+  chosen: readonly Assignment[],
+  ready: readonly Ready[],
+  reach: Stored["reach"],
+): readonly Assignment[] {
+  if (reach.size === 0) return chosen;
+  const byId = new Map(ready.map((one) => [one.id, one]));
+  const beyond = chosen.findIndex(({ id, agent }) => {
+    const one = byId.get(id);
+    return one !== undefined && one.rank > (reach.get(reachKey(agent, one.queue)) ?? Number.POSITIVE_INFINITY);
+  });
+  return beyond < 0 ? chosen : chosen.slice(0, beyond);
+}
+
+function reachKey(agent: string, queue: string): string {
+  return `${agent} ${queue}`;
 }
 
 function freeSlots({ claims }: ClaimGroup, most: number): number {

@@ -13,7 +13,7 @@ import { ChunkBuffers } from "./chunks.ts";
 import { Claims } from "./claims.ts";
 import { Dispatch } from "./dispatch.ts";
 import { EngineFault, outOfSpace, stopped } from "./fault.ts";
-import { type Job, type JobClass, JobQueue, type Planned } from "./jobs.ts";
+import { goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { Memory } from "./memory.ts";
 import type { EngineOptions } from "./options.ts";
@@ -35,15 +35,6 @@ import { Pulse, Timers } from "./timers.ts";
 import type { UnitBuilder } from "./unit.ts";
 import { Wakeups } from "./wakeups.ts";
 import { Workers } from "./workers.ts";
-
-/** A job that asks for nothing: its batch goes on with what the last one had to leave. */
-const goOn: Job = {
-  class: "urgent",
-  bytes: 0,
-  wants: [],
-  decide: () => ({ units: [], answer: () => {} }),
-  fail: () => {},
-};
 
 type EngineState = "starting" | "running" | "recovering" | "stopping" | "stopped" | "failed";
 
@@ -332,6 +323,8 @@ export class Engine implements HandoffEngine {
     try {
       plans.set(job, await planned(() => job.decide(batch)));
     } catch (error) {
+      // A store that failed on its own rejects everything until it is recovered: then this was no mistake of the job.
+      await this.#store.load("", []);
       this.#options.onBug?.(error);
       job.fail(new EngineFault(500, "internal", "the relay made a mistake; it was logged"));
     }
@@ -412,6 +405,8 @@ export class Engine implements HandoffEngine {
       if (events >= prune_rows || keys >= prune_rows) this.#pruned_at = 0;
     } catch (error) {
       this.#options.onBug?.(error);
+      // Was it the store, then the next batch finds out, and has it recovered, whether or not anybody asks for anything.
+      this.#enqueue(lookAtStore);
     }
   }
 

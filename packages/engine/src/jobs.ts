@@ -29,6 +29,18 @@ export interface Planned {
   answer(): void;
 }
 
+/** A job that asks for nothing: its batch goes on with what the last one had to leave. */
+export const goOn: Job = {
+  class: "urgent",
+  bytes: 0,
+  wants: [],
+  decide: () => ({ units: [], answer: () => {} }),
+  fail: () => {},
+};
+
+/** The same, but its batch reads from the store first, which a store that has failed refuses. */
+export const lookAtStore: Job = { ...goOn, wants: [{ namespace: "", id: "" }] };
+
 const timers_per_batch = 1;
 
 export class JobQueue {

@@ -139,7 +139,7 @@ export interface Store {
   body(namespace: string, id: string, kind: BodyKind, number: number): Promise<Body | null>;
   bodies(namespace: string, id: string): Promise<readonly Body[]>;
 
-  /** The best-ranked handoffs of these queues that `agent` is not excluded from, over all of them at most `limit`. */
+  /** The best-ranked handoffs of these queues that `agent` ("": nobody) is not excluded from, over all of them at most `limit`. */
   candidates(query: {
     readonly namespace: string;
     readonly queues: readonly string[];

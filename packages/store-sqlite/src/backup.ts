@@ -1,11 +1,12 @@
 /** A consistent copy of a running store in a new file. */
 
 import { rmSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { backup } from "node:sqlite";
 import { type Connection, openReader } from "./connection.ts";
 import { SqliteStoreError } from "./errors.ts";
 import { backup_pages } from "./limits.ts";
-import { createPrivateFile } from "./location.ts";
+import { createPrivateFile, makeDirectory } from "./location.ts";
 
 export type BackupProgress = (done: number, total: number) => void;
 
@@ -37,6 +38,7 @@ export async function copyMemory(connection: Connection, path: string, progress:
 }
 
 async function newFile(path: string, write: () => Promise<void>): Promise<void> {
+  makeDirectory(dirname(resolve(path)));
   if (!createPrivateFile(path)) {
     throw new SqliteStoreError("exists", `The backup ${path} exists already: give the name of a new file.`);
   }

@@ -56,8 +56,8 @@ export function openWriter(path: string): Connection {
     setUp(db);
     db.exec(`PRAGMA wal_autocheckpoint = ${checkpoint_bound_pages}`);
     expectSetting(db, path, "journal_mode", "wal");
-    // Some drivers reopen a WAL database at NORMAL, which loses acknowledged work when the power fails.
-    expectSetting(db, path, "synchronous", 2);
+    // NORMAL syncs around every checkpoint. The sync after each commit is the store's own, off this thread (log-sync.ts).
+    expectSetting(db, path, "synchronous", 1);
     // After a failed fsync the kernel holds pages as clean that never reached the disk. Moving the whole log into the
     // database writes and syncs every page of it anew.
     if (number(db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get(), "busy") !== 0) {
@@ -84,7 +84,7 @@ export function openReader(path: string): Connection {
 function setUp(db: DatabaseSync): void {
   db.exec(`
     PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
+    PRAGMA synchronous = NORMAL;
     PRAGMA temp_store = memory;
     PRAGMA cache_size = -${cache_kib};
   `);

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Store } from "@handfast/engine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { accept, change, deliver, sampleHandoff, unit } from "../../engine/src/store.samples.ts";
 import { openWriter } from "./connection.ts";
@@ -61,13 +62,13 @@ describe("the lock", () => {
 });
 
 describe("opening", () => {
-  test("FULL and WAL are set on every open, also where the file was left otherwise", async () => {
+  test("NORMAL and WAL are set on every open, also where the file was left otherwise", async () => {
     await (await openSqliteStore({ directory })).close();
     const careless = new DatabaseSync(databaseFile());
     careless.exec("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF");
     careless.close();
     const connection = openWriter(databaseFile());
-    expect(connection.get("PRAGMA synchronous")).toMatchObject({ synchronous: 2 });
+    expect(connection.get("PRAGMA synchronous")).toMatchObject({ synchronous: 1 });
     expect(connection.get("PRAGMA journal_mode")).toMatchObject({ journal_mode: "wal" });
     connection.close();
   });
@@ -166,6 +167,48 @@ describe("a failed commit", () => {
   test("a store that failed can be closed", async () => {
     const store = await openSqliteStore({ memory: true });
     await expect(store.commit([unit({ ...accept(sampleHandoff("b")), events: [] })])).rejects.toThrow();
+    await store.close();
+  });
+});
+
+describe("while a commit is being synced", () => {
+  /** A store whose syncs, from its opening on, end when they are told to. */
+  async function open() {
+    const running: ((error: Error | null) => void)[] = [];
+    const store = await openSqliteStore({ directory }, { sync: (_, done) => void running.push(done) });
+    return { store, end: (error: Error | null) => running.shift()?.(error) };
+  }
+  const reads = {
+    "by its id": (store: Store) => store.load(ns, ["a"]),
+    "in a list": (store: Store) => store.list({ namespace: ns, order: "newest", limit: 1 }),
+    "in the log": (store: Store) => store.events({ namespace: ns, after_pos: 0, limit: 1 }),
+    "in the counts": (store: Store) => store.counts(ns),
+  };
+
+  test.each(Object.entries(reads))("what is read of it %s is told after that", async (_, read) => {
+    const { store, end } = await open();
+    const told: string[] = [];
+    const committed = store.commit([unit(accept(sampleHandoff("a")))]).then(() => told.push("commit"));
+    const seen = read(store).then(() => told.push("read"));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(told).toEqual([]);
+    end(null);
+    await Promise.all([committed, seen]);
+    expect(told).toEqual(["commit", "read"]);
+    await store.close();
+  });
+
+  test.each(Object.entries(reads))("what is read of it %s is not told if that fails", async (_, read) => {
+    const { store, end } = await open();
+    const committed = store.commit([unit(accept(sampleHandoff("a")))]);
+    const outcomes = Promise.allSettled([committed, read(store)]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    end(new Error("EIO"));
+    const unknown = { status: "rejected", reason: { fault: "unknown" } };
+    expect(await outcomes).toMatchObject([unknown, unknown]);
+    await expect(store.load(ns, ["a"])).rejects.toMatchObject({ fault: "unknown" });
+    await store.recover();
+    expect(await store.load(ns, ["a"])).toMatchObject([{ version: 1 }]);
     await store.close();
   });
 });

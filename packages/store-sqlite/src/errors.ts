@@ -30,13 +30,23 @@ export class SqliteStoreError extends Error {
   }
 }
 
+const sqlite_busy = 5;
 const sqlite_corrupt = 11;
 const sqlite_full = 13;
 const sqlite_not_a_database = 26;
 
+/** Whether another connection holds what was asked for. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error) === sqlite_busy;
+}
+
+function codeOf(error: unknown): number {
+  return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : 0;
+}
+
 /** What SQLite says when a file cannot be opened, as something that a person can act on. */
 export function explainOpening(error: unknown, database: string): unknown {
-  const code = error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : 0;
+  const code = codeOf(error);
   if (code === sqlite_full) {
     const message = `The disk of ${database} is full. Free some space and start again; nothing that was confirmed is lost.`;
     return new SqliteStoreError("full", message, error);

@@ -1,6 +1,6 @@
 /** Where a store lives: a directory of its owner alone, and the files in it. */
 
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** The database's name inside the directory; a backup put there under this name is a store. */
@@ -15,12 +15,16 @@ export interface Location {
 
 export function prepareLocation(directory: string): Location {
   const absolute = resolve(directory);
-  if (!existsSync(absolute)) {
-    mkdirSync(absolute, { recursive: true, mode: 0o700 });
-    syncDirectory(dirname(absolute));
-  }
+  makeDirectory(absolute);
   chmodSync(absolute, 0o700);
   return { directory: absolute, database: join(absolute, databaseName), lock: join(absolute, lockName) };
+}
+
+/** Makes sure of a folder. A new one's name is safe once the folder that holds it is synced: so for each on the way down. */
+export function makeDirectory(absolute: string): void {
+  const first = mkdirSync(absolute, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = absolute; made.length >= first.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
 /** Makes sure of a file for its owner alone. */

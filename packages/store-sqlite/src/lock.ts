@@ -4,7 +4,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import { SqliteStoreError } from "./errors.ts";
+import { explainOpening, isBusy, SqliteStoreError } from "./errors.ts";
 import { type Location, preparePrivateFile } from "./location.ts";
 
 export interface DirectoryLock {
@@ -18,6 +18,7 @@ export function lockDirectory(location: Location): DirectoryLock {
     db.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     db.close();
+    if (!isBusy(error)) throw explainOpening(error, location.lock);
     throw new SqliteStoreError(
       "in_use",
       `The store in ${location.directory} is in use by another relay. Stop that one, or start this one with another directory.`,

@@ -5,6 +5,7 @@ import { type Connection, number, openMemory, openWriter } from "./connection.ts
 import { explainOpening } from "./errors.ts";
 import { type Location, prepareLocation, preparePrivateFile } from "./location.ts";
 import { type DirectoryLock, lockDirectory } from "./lock.ts";
+import { LogSync, type Sync } from "./log-sync.ts";
 import { type LongReads, readInPlace } from "./long-reads.ts";
 import { Lookup } from "./lookup.ts";
 import { type Migrations, migrate } from "./migrate.ts";
@@ -18,12 +19,14 @@ export interface Session {
   readonly lookup: Lookup;
   readonly writer: Writer;
   readonly reads: LongReads;
+  /** Null: in memory. */
+  readonly log: LogSync | null;
   /** The same store anew, from what is on disk. */
   reopen(): Promise<Session>;
   close(): Promise<void>;
 }
 
-export function openSession(directory: string | null, migrations: Migrations): Session {
+export function openSession(directory: string | null, migrations: Migrations, sync?: Sync): Session {
   if (directory === null) {
     const connection = openMemory();
     migrate(connection, migrations);
@@ -32,7 +35,7 @@ export function openSession(directory: string | null, migrations: Migrations): S
   const location = prepareLocation(directory);
   const lock = lockDirectory(location);
   try {
-    return onDisk(location, lock, migrations);
+    return onDisk(location, lock, migrations, sync);
   } catch (error) {
     lock.release();
     throw explainOpening(error, location.database);
@@ -45,13 +48,14 @@ function inMemory(connection: Connection): Session {
     connection,
     ...writing(connection),
     reads: readInPlace(connection),
+    log: null,
     // What a failed commit left was rolled back; memory has no other truth.
     reopen: async () => inMemory(connection),
     close: async () => connection.close(),
   };
 }
 
-function onDisk(location: Location, lock: DirectoryLock, migrations: Migrations): Session {
+function onDisk(location: Location, lock: DirectoryLock, migrations: Migrations, sync?: Sync): Session {
   preparePrivateFile(location.database);
   const connection = openWriter(location.database);
   try {
@@ -61,6 +65,7 @@ function onDisk(location: Location, lock: DirectoryLock, migrations: Migrations)
     throw error;
   }
   const reads = startReader(location.database);
+  const log = new LogSync(`${location.database}-wal`, sync);
   let open = true;
   const closeFiles = async () => {
     // A reopening that failed (a disk still full) is tried again from the same session.
@@ -68,6 +73,7 @@ function onDisk(location: Location, lock: DirectoryLock, migrations: Migrations)
     open = false;
     // A reader that is gone already must not keep the writer open.
     await reads.close().catch(() => {});
+    await log.close();
     connection.close();
   };
   return {
@@ -75,9 +81,10 @@ function onDisk(location: Location, lock: DirectoryLock, migrations: Migrations)
     connection,
     ...writing(connection),
     reads,
+    log,
     reopen: async () => {
       await closeFiles();
-      return onDisk(location, lock, migrations);
+      return onDisk(location, lock, migrations, sync);
     },
     close: async () => {
       await closeFiles();

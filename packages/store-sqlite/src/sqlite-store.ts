@@ -4,6 +4,9 @@
  *
  * Commits and short reads run on the caller's thread: a thread of their own brought nothing on 2 cores and cost 15–25 %
  * at low concurrency. A transaction begins and ends within one call, so no read sees half of one.
+ *
+ * Only the sync runs elsewhere, and the thread does other things meanwhile: neither the commit nor anything that was read
+ * since is answered before it has ended.
  */
 
 import type { Time } from "@handfast/core";
@@ -38,7 +41,7 @@ export class SqliteStore implements Store {
   }
 
   async commit(units: readonly Unit[]): Promise<readonly UnitResult[]> {
-    const results = this.#transaction(({ writer }) => writer.write(units));
+    const results = await this.#transaction(({ writer }) => writer.write(units));
     this.#checkpointIfLong();
     return results;
   }
@@ -52,88 +55,94 @@ export class SqliteStore implements Store {
     this.#broken = null;
   }
 
-  async load(namespace: string, ids: readonly string[]) {
-    const { lookup } = this.#usable();
-    return ids.map((id) => lookup.handoff(namespace, id));
+  load(namespace: string, ids: readonly string[]) {
+    return this.#read(({ lookup }) => ids.map((id) => lookup.handoff(namespace, id)));
   }
 
-  async key(namespace: string, from: string, key: string) {
-    return this.#usable().lookup.key(namespace, from, key);
+  key(namespace: string, from: string, key: string) {
+    return this.#read(({ lookup }) => lookup.key(namespace, from, key));
   }
 
-  async body(namespace: string, id: string, kind: BodyKind, nth: number) {
-    return readBody(this.#usable().connection, namespace, id, kind, nth);
+  body(namespace: string, id: string, kind: BodyKind, nth: number) {
+    return this.#read(({ connection }) => readBody(connection, namespace, id, kind, nth));
   }
 
-  async bodies(namespace: string, id: string) {
-    return readBodies(this.#usable().connection, namespace, id);
+  bodies(namespace: string, id: string) {
+    return this.#read(({ connection }) => readBodies(connection, namespace, id));
   }
 
-  async candidates(query: CandidateQuery) {
-    return readCandidates(this.#usable().connection, query);
+  candidates(query: CandidateQuery) {
+    return this.#read(({ connection }) => readCandidates(connection, query));
   }
 
-  async due(now: Time, limit: number) {
-    const rows = this.#usable().connection.all(findDue, now, limit);
-    return rows.map((row) => ({ namespace: text(row, "namespace"), id: idOf(row) }));
+  due(now: Time, limit: number) {
+    return this.#read(({ connection }) => {
+      const rows = connection.all(findDue, now, limit);
+      return rows.map((row) => ({ namespace: text(row, "namespace"), id: idOf(row) }));
+    });
   }
 
-  async nextDue(): Promise<Time | null> {
-    const row = this.#usable().connection.get(findNextDue);
-    return row === undefined ? null : number(row, "wake_at");
+  nextDue(): Promise<Time | null> {
+    return this.#read(({ connection }) => {
+      const row = connection.get(findNextDue);
+      return row === undefined ? null : number(row, "wake_at");
+    });
   }
 
-  async laneMembers(namespace: string, lane: string, limit: number) {
-    return this.#usable().connection.all(findLaneMembers, namespace, lane, limit).map(idOf);
+  laneMembers(namespace: string, lane: string, limit: number) {
+    return this.#read(({ connection }) => connection.all(findLaneMembers, namespace, lane, limit).map(idOf));
   }
 
-  async held(namespace: string, agent: string, worker: string) {
-    return this.#usable().connection.all(findHeld, namespace, agent, worker).map(idOf);
+  held(namespace: string, agent: string, worker: string) {
+    return this.#read(({ connection }) => connection.all(findHeld, namespace, agent, worker).map(idOf));
   }
 
-  async openChildren(namespace: string, parent: string, limit: number) {
-    return this.#usable().connection.all(findOpenChildren, namespace, parent, limit).map(idOf);
+  openChildren(namespace: string, parent: string, limit: number) {
+    return this.#read(({ connection }) => connection.all(findOpenChildren, namespace, parent, limit).map(idOf));
   }
 
   async list(query: ListQuery): Promise<Page> {
-    const page = await this.#usable().reads.list(query);
+    const page = await this.#readFar(({ reads }) => reads.list(query));
     return { handoffs: page.handoffs.map(parseHandoff), after: page.after };
   }
 
-  async wasPurged(namespace: string, id: string) {
-    return this.#usable().connection.get(findPurged, namespace, id) !== undefined;
+  wasPurged(namespace: string, id: string) {
+    return this.#read(({ connection }) => connection.get(findPurged, namespace, id) !== undefined);
   }
 
-  async openBySender() {
-    const rows = this.#usable().connection.all(countOpenBySender);
-    return rows.map((row) => ({
-      namespace: text(row, "namespace"),
-      from: text(row, "sender"),
-      open: number(row, "number"),
-    }));
+  openBySender() {
+    return this.#read(({ connection }) =>
+      connection.all(countOpenBySender).map((row) => ({
+        namespace: text(row, "namespace"),
+        from: text(row, "sender"),
+        open: number(row, "number"),
+      })),
+    );
   }
 
-  async counts(namespace: string) {
-    return this.#usable().reads.counts(namespace);
+  counts(namespace: string) {
+    return this.#readFar(({ reads }) => reads.counts(namespace));
   }
 
-  async events(query: EventQuery) {
-    const { connection, reads } = this.#usable();
+  events(query: EventQuery) {
     const short = query.handoff !== undefined && query.agent === undefined && query.limit <= direct_events;
-    return short ? finish(readEvents(connection, query)) : reads.events(query);
+    if (short) return this.#read(({ connection }) => finish(readEvents(connection, query)));
+    return this.#readFar(({ reads }) => reads.events(query));
   }
 
-  async referrers(namespace: string, sha256: string, limit: number) {
-    return this.#usable().connection.all(findReferrers, namespace, sha256, limit).map(idOf);
+  referrers(namespace: string, sha256: string, limit: number) {
+    return this.#read(({ connection }) => connection.all(findReferrers, namespace, sha256, limit).map(idOf));
   }
 
-  async records(namespace: string, kind: string) {
-    return this.#usable().connection.all(findRecords, namespace, kind).map(recordOf);
+  records(namespace: string, kind: string) {
+    return this.#read(({ connection }) => connection.all(findRecords, namespace, kind).map(recordOf));
   }
 
-  async record(namespace: string, kind: string, key: string) {
-    const row = this.#usable().connection.get(findRecord, namespace, kind, key);
-    return row === undefined ? null : recordOf(row);
+  record(namespace: string, kind: string, key: string) {
+    return this.#read(({ connection }) => {
+      const row = connection.get(findRecord, namespace, kind, key);
+      return row === undefined ? null : recordOf(row);
+    });
   }
 
   async prune(now: Time, events_before: Time, limit: number) {
@@ -180,16 +189,39 @@ export class SqliteStore implements Store {
     return this.#session;
   }
 
-  #transaction<Result>(write: (session: Session) => Result): Result {
+  async #transaction<Result>(write: (session: Session) => Result): Promise<Result> {
     const session = this.#usable();
     try {
       session.connection.run("BEGIN IMMEDIATE");
       const result = write(session);
       session.connection.run("COMMIT");
+      await session.log?.sync();
       return result;
     } catch (error) {
-      throw this.#fail(error);
+      throw session === this.#session ? this.#fail(error) : error;
     }
+  }
+
+  async #read<Value>(read: (session: Session) => Value): Promise<Value> {
+    const session = this.#usable();
+    const value = read(session);
+    await this.#settle(session);
+    return value;
+  }
+
+  /** The same on the reader's thread. */
+  async #readFar<Value>(read: (session: Session) => Promise<Value>): Promise<Value> {
+    const session = this.#usable();
+    const value = await read(session);
+    await this.#settle(session);
+    return value;
+  }
+
+  /** What was read may be younger than what is on disk: it is told when it is safe. */
+  #settle({ log }: Session): Promise<void> | undefined {
+    return log?.pending?.catch((error: unknown) => {
+      throw this.#broken ?? error;
+    });
   }
 
   #fail(cause: unknown): SqliteStoreError {

@@ -27,6 +27,7 @@ export class Bench {
   readonly bugs: unknown[] = [];
   readonly recoveries: boolean[] = [];
   #failing: "before" | "after" | null = null;
+  #refusing = false;
   #free_bytes: number | null = null;
   readonly #broken = new Set<string>();
   readonly #options: Partial<EngineOptions>;
@@ -54,6 +55,11 @@ export class Bench {
   /** The next commit fails, with nothing or with everything of it on disk. */
   failNextCommit(when: "before" | "after"): void {
     this.#failing = when;
+  }
+
+  /** The store fails on its own, between two commits, and refuses everything until it is recovered. */
+  failStore(): void {
+    this.#refusing = true;
   }
 
   /** The disk has so much room from now on. */
@@ -156,6 +162,8 @@ export class Bench {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== "function") return value;
+        if (name === "recover") this.#refusing = false;
+        if (this.#refusing) return async () => Promise.reject(new Error("the store has failed"));
         if (name === "space" && this.#free_bytes !== null) {
           return async () => ({ free_bytes: this.#free_bytes, used_bytes: 0 });
         }
