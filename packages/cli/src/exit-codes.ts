@@ -5,7 +5,11 @@
 
 export const exitCodes = {
   ok: { code: 0, meaning: "Done; a handoff that was waited for is completed." },
-  ended: { code: 1, meaning: "The handoff ended otherwise than completed, and a retry would not help." },
+  ended: {
+    code: 1,
+    meaning:
+      "The handoff ended otherwise than completed, and a retry would not help; or `conformance` found a broken promise.",
+  },
   usage: { code: 64, meaning: "The command line is wrong." },
   data: { code: 65, meaning: "The input was refused: not JSON, too large, or unfit for the capability's schema." },
   missing: { code: 66, meaning: "What was named does not exist: a file, a handoff, an agent." },

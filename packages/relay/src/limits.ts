@@ -115,7 +115,7 @@ export const limits = {
   ws_hello_ms: 10 * second_ms,
   /** What a peer may send before the relay knows who it is. */
   ws_hello_bytes: megabyte,
-  ws_ping_ms: 20 * second_ms,
+  ws_ping_ms: 30 * second_ms,
   /** A peer that has taken nothing for so long, while there is something for it, is cut. */
   ws_drain_ms: 15 * second_ms,
   /** How long a peer has to answer a close. */

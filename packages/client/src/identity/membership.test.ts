@@ -3,7 +3,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { toBase64url } from "@handfast/protocol";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestRelay } from "../../../relay/src/testing/test-relay.ts";
 import type { Client } from "../client.ts";
 import { connect } from "../connect.ts";
@@ -64,5 +64,28 @@ describe.each(["http", "websocket"] as const)("over %s, an agent of two processe
   test("is not registered anew by a sender that merely connects", async () => {
     const [, sender] = await openTwo();
     expect(await offered(sender)).toEqual(["echo"]);
+  });
+
+  test("registers once, however many workers offer the same, and again for anything else", async () => {
+    const fetched = vi.spyOn(globalThis, "fetch");
+    const [worker, other] = await openTwo();
+    fetched.mockClear();
+    const registrations = () =>
+      fetched.mock.calls.filter(([url]) => String(url).endsWith("/v1/agents/challenge")).length;
+    try {
+      await other.base.offer([{ name: "echo" }]);
+      await worker.base.offer([{ name: "echo" }]);
+      expect(registrations()).toBe(0);
+      const input_schema = { type: "string", minLength: 1 };
+      await other.base.offer([{ name: "echo", input_schema }]);
+      expect(registrations()).toBe(1);
+      await worker.base.offer([{ input_schema: { minLength: 1, type: "string" }, name: "echo" }]);
+      expect(registrations()).toBe(1);
+      await worker.base.offer([]);
+      expect(registrations()).toBe(2);
+      expect(await offered(worker)).toEqual([]);
+    } finally {
+      fetched.mockRestore();
+    }
   });
 });

@@ -1,6 +1,7 @@
 /** The two kinds of callers: an agent with a key, which registers itself, and the bearer of a token. */
 
 import type { Capability } from "@handfast/protocol";
+import type { AgentView } from "@handfast/protocol/wire";
 import { UsageError } from "../errors.ts";
 import { Refused } from "../link/http-exchange.ts";
 import { pause, persist } from "../link/persist.ts";
@@ -9,6 +10,7 @@ import type { Surroundings } from "../surroundings.ts";
 import { Credentials } from "./credential.ts";
 import type { Identity } from "./identity.ts";
 import { type RegistrationFacts, register } from "./registration.ts";
+import { isSameJson } from "./same-json.ts";
 
 /** Of several processes of one agent, those that offer nothing let the others come first. */
 const courtesy_ms = 300;
@@ -47,7 +49,7 @@ export class KeyMember implements Identity {
 
   /** What the agent offers from now on, also after the relay has forgotten it. */
   async offer(capabilities: readonly Capability[]): Promise<void> {
-    await this.#register(capabilities);
+    if (!(await this.#offersAlready(capabilities))) await this.#register(capabilities);
     this.#offered = capabilities;
   }
 
@@ -65,10 +67,19 @@ export class KeyMember implements Identity {
   }
 
   async #offerAgain(): Promise<void> {
-    const { exchange, agent } = this.#facts;
-    const authorization = await this.authorization();
-    const { capabilities } = await exchange.once("agent", { params: { name: agent } }, { authorization });
+    const { capabilities } = await this.#view();
     if (capabilities.length === 0) await this.#register(this.#offered);
+  }
+
+  /**
+   * Most workers of a fleet offer what the first of them did. A registration is a stranger's call, of which a relay takes few
+   * a second; to look is the agent's own.
+   */
+  async #offersAlready(capabilities: readonly Capability[]): Promise<boolean> {
+    if (!this.#was_known) return false;
+    // Whatever is wrong, registering finds it too, and tells.
+    const view = await this.#view().catch(() => null);
+    return view?.manifest?.signed === true && isSameJson(view.capabilities, capabilities);
   }
 
   async #readmit(): Promise<void> {
@@ -87,10 +98,14 @@ export class KeyMember implements Identity {
     this.#was_known = true;
   }
 
-  async #isKnown(): Promise<boolean> {
+  async #view(): Promise<AgentView> {
     const { exchange, agent } = this.#facts;
+    return exchange.once("agent", { params: { name: agent } }, { authorization: await this.authorization() });
+  }
+
+  async #isKnown(): Promise<boolean> {
     try {
-      await exchange.once("agent", { params: { name: agent } }, { authorization: await this.authorization() });
+      await this.#view();
       return true;
     } catch (error) {
       if (error instanceof Refused && refusalOf(error.problem, null, 0).kind === "unknown_agent") return false;

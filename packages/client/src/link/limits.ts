@@ -16,7 +16,7 @@ export const linkLimits = {
   /** Documents that one signature covers. */
   signed_together: 1_024,
   /** Silence after which a ping is sent, and the time for its pong. */
-  ping_after_ms: 10_000,
+  ping_after_ms: 15_000,
   pong_within_ms: 5_000,
   /** A timer that goes off later than this was held up: by a handler that blocked, or a machine that slept. */
   late_ms: 1_000,

@@ -101,22 +101,22 @@ describe("a connection", () => {
 
   test("asks a relay that is silent, and stays when it answers", async () => {
     const { socket, ends, pass } = await greeted();
-    pass(10_000);
+    pass(15_000);
     expect(socket.sent.at(-1)).toEqual({ ping: 1 });
     socket.says({ pong: 1 });
-    pass(14_000);
+    pass(19_000);
     expect(ends).toEqual([]);
   });
 
   test("is over well within a lease of 30 seconds when the relay answers nothing any more", async () => {
     const { ends, pass } = await greeted();
-    pass(15_000);
+    pass(20_000);
     expect(ends).toMatchObject([{ code: 1006, why: "the relay went silent", silent_since: 0 }]);
   });
 
   test("that is over keeps no process, and a peer that is gone is not asked to agree", async () => {
     const { held, dropped, pass } = await greeted();
-    pass(15_000);
+    pass(20_000);
     expect(held).toEqual([false]);
     expect(dropped).toHaveLength(1);
   });
@@ -132,7 +132,7 @@ describe("a connection", () => {
 
   test("of a process that slept hears what came meanwhile before it calls the relay silent", async () => {
     const { ends, pass, sleep, socket } = await greeted();
-    pass(10_000);
+    pass(15_000);
     sleep(3_600_000);
     pass(1_000);
     socket.says({ pong: 1 });

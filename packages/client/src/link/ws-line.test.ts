@@ -99,10 +99,10 @@ test("a connection falls silent: a wait outlives it, and counts its patience fro
   const { add, pass, current, sockets, told } = makeLine();
   const wait = add({ is_act: false });
   current().greets();
-  await pass(15_100);
+  await pass(20_100);
   expect(sockets).toHaveLength(2);
   expect(told).toEqual([]);
-  await pass(13_900);
+  await pass(8_900);
   expect(told).toEqual([]);
   await pass(2_000);
   expect(told).toEqual([`${wait}: RelayUnreachable`]);

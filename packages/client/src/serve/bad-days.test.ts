@@ -137,6 +137,22 @@ describe("a lease is lost", () => {
   });
 });
 
+describe("a checkpoint that is never answered", () => {
+  test("ends with the lease, so that the handler holds no slot for it", async () => {
+    const deaf: typeof fetch = (input, init) => {
+      if (!String(input).endsWith("/checkpoint")) return fetch(input, init);
+      return aborted(init?.signal ?? AbortSignal.abort()).then((reason) => Promise.reject(reason));
+    };
+    const waiting = await stage.agent("waiting", { transport: "http", fetch: deaf });
+    const over = gate<unknown>();
+    await waiting.serve({ slow: async (_input: unknown, ctx) => ctx.checkpoint(1).catch(over.resolve) });
+    const handle = await sender.send("slow", null, { lease: "2s" });
+    await handle.acknowledged();
+    await handle.cancel();
+    expect(await over.promise).toMatchObject({ code: 410, reason: "canceled" });
+  });
+});
+
 describe("a worker that cannot be told", () => {
   test("learns of a cancel by its next heartbeat", async () => {
     const polling = await stage.agent("polling", { transport: "http" });

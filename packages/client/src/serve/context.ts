@@ -97,7 +97,8 @@ export function openContext(base: Base, sending: Sending, held: Held): OpenConte
     },
     checkpoint: async (state) => {
       const call = { params: { id: lease.id }, body: { ...held.holder, state: state ?? null } };
-      await base.link.call("checkpoint", call, { patience_ms: held.deadline_ms() }).catch((error: unknown) => {
+      const options = { patience_ms: held.deadline_ms(), signal: held.over };
+      await base.link.call("checkpoint", call, options).catch((error: unknown) => {
         held.refused(error);
         throw error;
       });

@@ -9,8 +9,8 @@ export class Held {
   readonly worker: string;
   readonly #surroundings: Surroundings;
   readonly #controller = new AbortController();
+  readonly #ended = new AbortController();
   #deadline_at: number;
-  #over = false;
   #left = false;
 
   constructor(surroundings: Surroundings, lease: LeaseView, worker: string) {
@@ -31,7 +31,12 @@ export class Held {
 
   /** Nothing that is said under it changes anything any more. */
   get isOver(): boolean {
-    return this.#over;
+    return this.#ended.signal.aborted;
+  }
+
+  /** Aborted when it is over, and not before: a handler that is told to stop may still say something under it. */
+  get over(): AbortSignal {
+    return this.#ended.signal;
   }
 
   /** What is left of the deadline, by what the relay said last. */
@@ -50,7 +55,7 @@ export class Held {
 
   /** The relay says that it is over: canceled, expired or lost. What the handler still returns is kept as late. */
   end(reason: Error): void {
-    this.#over = true;
+    this.#ended.abort(reason);
     this.#controller.abort(reason);
   }
 

@@ -31,6 +31,9 @@ export const serveLimits = {
   deaf_ms: 3_000,
   /** A timer that keeps the process alive while it serves; it only goes off to be set again. */
   stay_ms: 86_400_000,
+  /** An output that a full relay has no room for is told again this often, and for this long: then it is a failure. */
+  room_pause_ms: 5_000,
+  room_patience_ms: 60_000,
   /** How long a last call (a release, a claim taken back) goes on trying while the relay is away. */
   errand_patience_ms: 2_000,
 } as const;

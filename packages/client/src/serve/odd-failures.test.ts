@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Client } from "../client.ts";
 import { Fail, Reject, Retry } from "../errors.ts";
+import { realSurroundings, type Surroundings } from "../surroundings.ts";
 import type { Context } from "./mod.ts";
 import { Stage } from "./testing/stage.ts";
 
@@ -114,12 +115,12 @@ test("a verdict whose reason and message are no strings is still that verdict", 
   expect(runs).toBe(1);
 });
 
-/** The first call to this path is refused with this problem; the relay never hears of it. */
-function refusing(path: string, code: number, reason: string): typeof fetch {
-  let refused = false;
+/** The first calls to this path are refused with this problem; the relay never hears of them. */
+function refusing(path: string, code: number, reason: string, times = 1): typeof fetch {
+  let refused = 0;
   return async (input, init) => {
-    if (refused || !String(input).endsWith(path)) return fetch(input, init);
-    refused = true;
+    if (refused >= times || !String(input).endsWith(path)) return fetch(input, init);
+    refused += 1;
     const problem = { code, reason, detail: "It does not fit.", retryable: false };
     return Response.json(problem, { status: code, headers: { "content-type": "application/problem+json" } });
   };
@@ -149,6 +150,51 @@ describe("what the relay refuses", () => {
     const { error, runs } = await run(() => "fine", { fetch: refusing("/complete", 400, "payload_differs") });
     expect(error).toMatchObject({ reason: "output_refused", message: /does not fit/ });
     expect(runs).toBe(1);
+  });
+
+  describe("for want of space", () => {
+    /** Pauses of seconds are over in a moment. */
+    const surroundings: Surroundings = {
+      ...realSurroundings,
+      after: (ms, run, holds) => realSurroundings.after(ms / 100, run, holds),
+    };
+    const serveFull = async (path: string, times: number, handler: () => unknown) => {
+      const fetch = refusing(path, 507, "out_of_space", times);
+      const worker = await stage.agent("worker", { fetch, transport: "http", surroundings });
+      let runs = 0;
+      const work = () => {
+        runs += 1;
+        return handler();
+      };
+      await worker.serve({ work }, { signals: false });
+      // With six seconds to go there is no time for many pauses of five.
+      const handle = await sender.send("work", null, { attempts: 1, timeout: "6s" });
+      return { view: await handle.outcome(), runs };
+    };
+
+    test("is told again, and the work is not done again", async () => {
+      const { view, runs } = await serveFull("/complete", 3, () => "fine");
+      expect(view).toMatchObject({ state: "completed", outcome: { output: "fine" } });
+      expect(runs).toBe(1);
+      expect((await stage.warned("worker", "out_of_space")).message).toContain("no room");
+    });
+
+    test("is a failure that may be tried again, when time runs short", async () => {
+      const { view, runs } = await serveFull("/complete", Number.POSITIVE_INFINITY, () => "fine");
+      expect(view).toMatchObject({
+        state: "failed",
+        retryable: true,
+        outcome: { error: { reason: "output_refused" } },
+      });
+      expect(runs).toBe(1);
+    });
+
+    test("of a failure is said at once in its plainest form", async () => {
+      const { view } = await serveFull("/fail", 1, () => {
+        throw new Fail("final", { detail: "x".repeat(5_000) });
+      });
+      expect(view.outcome?.error).toEqual({ reason: "failed", message: "final" });
+    });
   });
 
   test("for the connection's sake says nothing of the output: it is not told as a failure", async () => {

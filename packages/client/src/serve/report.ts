@@ -6,6 +6,7 @@
 import type { LeaseView } from "@handfast/protocol/wire";
 import { complete, fail, reject } from "../acts.ts";
 import { type HandfastError, HandoffError, UsageError } from "../errors.ts";
+import { pause } from "../link/persist.ts";
 import type { Enclosed } from "./context.ts";
 import { type Ending, type Failed, failed, plainest, unfit } from "./ending.ts";
 import { messageOf, outcomeError } from "./faults.ts";
@@ -21,12 +22,33 @@ interface Said {
 /** Never rejects: what the relay does not take is told to the people here. */
 export async function report(serving: Serving, held: Held, { ending, enclosed }: Said): Promise<void> {
   try {
-    await say(serving, held, { ending, enclosed });
+    await sayWhenThereIsRoom(serving, held, { ending, enclosed });
   } catch (error) {
     const instead = held.isOver ? null : sayInstead({ ending, enclosed }, error);
     if (instead === null) return warnOfLoss(serving, held, error);
     warn(serving, held, instead.reason, instead.message);
     return report(serving, held, { ending: instead.ending, enclosed: {} });
+  }
+}
+
+/**
+ * A relay whose disk is nearly full takes no large output, and may have room again in a moment. The work is done, and the
+ * lease is kept alive: for that alone it is not done again.
+ */
+async function sayWhenThereIsRoom(serving: Serving, held: Held, said: Said): Promise<void> {
+  const { surroundings } = serving.base;
+  const until = surroundings.now() + Math.min(limits.room_patience_ms, held.deadline_ms() - limits.room_pause_ms);
+  for (let is_first = true; ; is_first = false) {
+    try {
+      return await say(serving, held, said);
+    } catch (error) {
+      const may_wait = said.ending.kind === "completed" && isOutOfSpace(error) && !held.signal.aborted;
+      if (!may_wait || surroundings.now() >= until) throw error;
+      const message = `The relay has no room for the output of handoff ${held.lease.id}, and is told again: ${error.message}`;
+      if (is_first) warn(serving, held, error.reason, message);
+      // Whoever stops this worker, or ends the lease, ends the wait too: then it is said a last time.
+      await pause(surroundings, limits.room_pause_ms, held.signal).catch(() => {});
+    }
   }
 }
 
@@ -86,7 +108,7 @@ function sayInstead({ ending, enclosed }: Said, error: unknown): Instead | null 
 }
 
 /** Codes by which the relay says that it does not take this very output or failure. */
-const refuses_content: ReadonlySet<number> = new Set([400, 413, 422, 502]);
+const refuses_content: ReadonlySet<number> = new Set([400, 413, 422, 502, 507]);
 
 /** A fault of the connection says nothing of what was sent over it: many calls share one. */
 const of_connection: ReadonlySet<string> = new Set([
@@ -118,10 +140,15 @@ function isRefusedContent(error: unknown): error is HandfastError {
   return error instanceof HandoffError && refuses_content.has(error.code) && !of_connection.has(error.reason);
 }
 
-/** The sender is to know why. */
+function isOutOfSpace(error: unknown): error is HandoffError {
+  return error instanceof HandoffError && error.code === 507;
+}
+
+/** The sender is to know why. What found no room may find some in another attempt. */
 function outputRefused(error: HandfastError): Failed {
   if (error instanceof HandoffError && error.code === 502) return unfit(error.message);
-  return failed(outcomeError("output_refused", `The relay refused the output: ${messageOf(error)}`), false);
+  const said = outcomeError("output_refused", `The relay refused the output: ${messageOf(error)}`);
+  return failed(said, isOutOfSpace(error));
 }
 
 /** A canceled handoff's result is kept as late: nobody is surprised. */

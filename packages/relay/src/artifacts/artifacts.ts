@@ -62,6 +62,9 @@ export class Artifacts {
     const finished = this.#begin(caller.name);
     try {
       return await this.#receive(caller, sha256, media_type, length, bytes);
+    } catch (error) {
+      // Others write to the same disk: it can be full although there seemed to be room.
+      throw isDiskFull(error) ? outOfSpace() : error;
     } finally {
       finished();
     }
@@ -105,7 +108,7 @@ export class Artifacts {
   async #checkSpace(coming_bytes: number): Promise<void> {
     const free_bytes = await this.#files.freeBytes();
     if (free_bytes - coming_bytes > this.#options.reserve_bytes) return;
-    throw new Problem(507, "out_of_space", "The relay's disk is nearly full; no artifacts are taken.", {}, 30);
+    throw outOfSpace();
   }
 
   /**
@@ -185,6 +188,14 @@ export class Artifacts {
     }
     return dropped;
   }
+}
+
+function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+}
+
+function outOfSpace(): Problem {
+  return new Problem(507, "out_of_space", "The relay's disk is nearly full; no artifacts are taken.", {}, 30);
 }
 
 function tooLarge(): Problem {

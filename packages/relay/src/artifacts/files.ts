@@ -41,6 +41,7 @@ export class ArtifactFiles implements ArtifactBytes {
   async open(): Promise<void> {
     await rm(this.#incoming, { recursive: true, force: true });
     await mkdir(this.#incoming, { recursive: true, mode: 0o700 });
+    await syncDirectory(this.#data_directory);
   }
 
   async write(bytes: AsyncIterable<Uint8Array>, admit: (size: number) => Promise<void>): Promise<Written> {
@@ -65,10 +66,7 @@ export class ArtifactFiles implements ArtifactBytes {
     await mkdir(parent, { recursive: true, mode: 0o700 });
     await rename(path, final);
     // The name is safe only once the directories that hold it are.
-    for (const directory of [parent, this.#directory]) {
-      const handle = await open(directory, "r");
-      await handle.sync().finally(() => handle.close());
-    }
+    for (const directory of [parent, this.#directory]) await syncDirectory(directory);
   }
 
   async size(sha256: string): Promise<number | null> {
@@ -105,6 +103,11 @@ export class ArtifactFiles implements ArtifactBytes {
   #path(sha256: string): string {
     return join(this.#directory, sha256.slice(0, 2), sha256);
   }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r");
+  await handle.sync().finally(() => handle.close());
 }
 
 async function pour(bytes: AsyncIterable<Uint8Array>, file: FileHandle, admit: (size: number) => Promise<void>) {

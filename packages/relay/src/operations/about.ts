@@ -1,7 +1,6 @@
 /** How the relay itself is: health, figures, what it can do; and a backup while it runs. */
 
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { protocolLimits } from "@handfast/protocol";
 import { about, backup_reply, backup_request, health } from "@handfast/protocol/wire";
@@ -158,7 +157,6 @@ export const backup = operation(
       throw new Problem(409, "exists", `${path} exists already; name a new file.`, { fields: ["/name"] });
     }
     try {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
       await relay.store.backup(path);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -94,6 +94,20 @@ describe("a dead letter", () => {
     expect([got.status, got.body.reason]).toEqual([409, "discarded"]);
   });
 
+  it("is what only the dead are: others are not redriven or let go, and not shown as one", async () => {
+    const id = await sender.submit({ capability: "work", input: { n: 1 } });
+    for (const state of ["queued", "canceled"]) {
+      for (const act of ["redrive", "discard"]) {
+        const { status, body } = await sender.post(`/v1/dead-letters/${id}/${act}`, {});
+        expect({ status, reason: body.reason, state: body.state }).toEqual({ status: 409, reason: "not_dead", state });
+      }
+      expect((await sender.get(`/v1/dead-letters/${id}`)).body.reason).toBe("unknown_dead_letter");
+      await sender.post(`/v1/handoffs/${id}/cancel`, {});
+    }
+    const stranger = await relay.agent("stranger");
+    expect((await stranger.post(`/v1/dead-letters/${id}/redrive`, {})).status).toBe(404);
+  });
+
   it("is redriven in bulk by exactly the set of the dry run", async () => {
     const correlation_id = "bulk";
     const planned = [await deadLetter({ correlation_id }), await deadLetter({ correlation_id })];

@@ -95,10 +95,10 @@ export const getDeadLetter = operation(
     problems: [404],
   },
   async ({ relay, caller, params }) => {
-    const handoff = await deadLetter(relay, caller, params.id);
+    const handoff = await sentHere(relay, caller, params.id);
     const { namespace, id, input } = handoff.accepted;
     const { status } = handoff;
-    if (!hasEnded(status)) throw notDead(params.id);
+    if (!hasEnded(status) || status.dead_letter === null) throw unknownDeadLetter(params.id);
     const body = await relay.engine.body(namespace, id, "handoff", 0);
     const limit = limits.page_size_most;
     const { events } = await relay.store.events({ namespace, handoff: id, after_pos: 0, limit });
@@ -120,14 +120,21 @@ export const getDeadLetter = operation(
 );
 
 /** For its sender and for operators. */
-async function deadLetter(relay: Relay, caller: Caller, id: string): Promise<Handoff> {
+async function sentHere(relay: Relay, caller: Caller, id: string): Promise<Handoff> {
   const handoff = await seen(relay, caller, id);
-  if (caller.role !== "operator" && handoff.accepted.from !== caller.name) throw notDead(id);
-  if (!hasEnded(handoff.status) || handoff.status.dead_letter === null) throw notDead(id);
+  if (caller.role !== "operator" && handoff.accepted.from !== caller.name) throw unknownDeadLetter(id);
   return handoff;
 }
 
-function notDead(id: string): Problem {
+/** To be acted on: whoever may see that it is none is told so. */
+async function deadLetter(relay: Relay, caller: Caller, id: string): Promise<Handoff> {
+  const handoff = await sentHere(relay, caller, id);
+  const { status } = handoff;
+  if (hasEnded(status) && status.dead_letter !== null) return handoff;
+  throw new Problem(409, "not_dead", `Handoff ${id} is ${status.state}, not a dead letter.`, { state: status.state });
+}
+
+function unknownDeadLetter(id: string): Problem {
   return new Problem(404, "unknown_dead_letter", `There is no dead letter ${id}, or it is not yours.`);
 }
 
@@ -211,7 +218,7 @@ const original_ext = "https://handfast.dev/ext/redriven-document";
 async function attestedRedrive(relay: Relay, caller: Caller, letter: Handoff, edits: Edits): Promise<Act<"handoff">> {
   const { accepted } = letter;
   const body = await relay.engine.body(accepted.namespace, accepted.id, "handoff", 0);
-  if (body === null || body.document === null || body.payload === null) throw notDead(accepted.id);
+  if (body === null || body.document === null || body.payload === null) throw unknownDeadLetter(accepted.id);
   const first = JSON.parse(body.document) as HandoffDocument;
   const { input, text, limits: edited_limits, to, capability, queue_if_absent } = edits;
   if (input !== undefined && text !== undefined) {

@@ -120,6 +120,33 @@ describe("requests that are not quite HTTP", () => {
     expect(problemIn(await speak(relay, head, body).answer)).toMatchObject({ status: 400, reason: "idempotency_key" });
   });
 
+  it("what is no request, behind one that is not answered yet, is not answered in its place", async () => {
+    const head = ["GET /v1/outcomes HTTP/1.1", auth(), "prefer: wait=20"];
+    const { socket, answer } = speak(relay, head, "this is no request\r\n\r\n");
+    expect(await answer).toBe("");
+    socket.destroy();
+  });
+
+  it("what is no request, behind a stream that goes on, is not written into it", async () => {
+    const id = await agent.submit({ capability: "any", input: 1 });
+    const head = [`GET /v1/handoffs/${id}/events HTTP/1.1`, auth(), "accept: text/event-stream"];
+    const { socket, answer } = speak(relay, head);
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.write("this is no request\r\n\r\n");
+    expect((await answer).split("HTTP/1.1 ")).toHaveLength(2);
+  });
+
+  it("a body whose sender goes away in the middle is no mistake of the relay", async () => {
+    const cut_off = () => relay.figure('handfast_calls_total{operation="cancel",code="400"}');
+    const path = "/v1/handoffs/01980000-0000-7000-8000-000000000000/cancel";
+    const head = [`POST ${path} HTTP/1.1`, auth(), "content-type: application/json", "content-length: 100"];
+    const { socket } = speak(relay, head, '{"reason":');
+    await expect.poll(() => relay.figure('handfast_calls_total{operation="metrics",code="200"}')).toBeGreaterThan(1);
+    socket.resetAndDestroy();
+    await expect.poll(cut_off).toBe(1);
+    expect(await relay.figure('handfast_faults_total{kind="mistake"}')).toBe(Number.NaN);
+  });
+
   it("an unknown parameter is answered with those there are", async () => {
     const { body } = await agent.get("/v1/outcomes?colour=red");
     expect(body.detail).toContain("limit, cursor");

@@ -45,9 +45,9 @@ export function refuseExpectation(_request: IncomingMessage, response: ServerRes
   response.writeHead(status, { ...headers, connection: "close" }).end(`${JSON.stringify(document)}\n`);
 }
 
-/** What is not even HTTP, too long, or too slow. */
-export function refuseClient(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+/** What is not even HTTP, too long, or too slow. While another answer is under way nothing can be said, only cut. */
+export function refuseClient(error: Error & { readonly code?: string }, socket: Socket, is_answering: boolean): void {
+  if (error.code === "ECONNRESET" || !socket.writable || is_answering) {
     socket.destroy();
     return;
   }

@@ -43,9 +43,11 @@ function readBytes(stream: IncomingMessage, max_bytes: number, body_ms: number):
     chunks.push(chunk);
   });
   stream.on("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-  stream.on("error", reject);
+  // The only error of a request is that its caller has gone, which is no mistake of the relay.
+  const cut = () => reject(new Problem(400, "body_cut", "The connection was lost before the body was whole."));
+  stream.on("error", cut);
   stream.on("close", () => {
-    if (!stream.complete) reject(new Problem(400, "body_cut", "The connection was lost before the body was whole."));
+    if (!stream.complete) cut();
   });
   return promise.finally(() => clearTimeout(give_up));
 }

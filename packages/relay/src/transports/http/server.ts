@@ -10,6 +10,7 @@ import { operations } from "../../operations/table.ts";
 import type { Calls } from "../calls.ts";
 import type { WebSocketSessions } from "../websocket/sessions.ts";
 import { connect_path, isConnecting, Upgrades } from "../websocket/upgrade.ts";
+import { Exchanges } from "./exchanges.ts";
 import { HttpCall } from "./http-call.ts";
 import { fromFramework, notServed, refuseClient, refuseExpectation } from "./http-problem.ts";
 import { HttpProblem } from "./problem-reply.ts";
@@ -30,6 +31,7 @@ export class HttpServer {
 
   /** Connections on which nothing was asked yet: a client opens them ahead, and nobody waits for an answer on them. */
   readonly #silent = new Set<Socket>();
+  readonly #exchanges = new Exchanges();
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
@@ -71,7 +73,7 @@ export class HttpServer {
         // Any other request to upgrade (such as h2c) is answered as if it had not been asked for.
         shouldUpgradeCallback: isConnecting,
       },
-      clientErrorHandler: refuseClient,
+      clientErrorHandler: (error, socket) => refuseClient(error, socket, this.#exchanges.isAnswering(socket)),
       frameworkErrors: (error, request, reply) => this.#fail(error, request, reply),
       return503OnClosing: false,
     });
@@ -85,6 +87,7 @@ export class HttpServer {
       this.#silent.add(socket);
       socket.once("close", () => this.#silent.delete(socket));
     });
+    app.server.prependListener("request", (request, response) => this.#exchanges.begin(request, response));
     for (const asked of ["request", "upgrade"]) {
       app.server.on(asked, ({ socket }: IncomingMessage) => this.#silent.delete(socket));
     }

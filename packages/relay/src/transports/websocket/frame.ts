@@ -53,6 +53,9 @@ const callMembers: ReadonlySet<string> = new Set([
   "content_type",
   "base64",
 ]);
+/** What thousands of idle peers say all day. */
+const lonePing = /^\{"ping":(0|[1-9]\d{0,9})\}$/;
+const longest_lone_ping = 19;
 /** A frame, its list of calls, and one of them stand around a body. */
 const depth_around_body = 3;
 
@@ -63,6 +66,8 @@ export function readFrame(bytes: Uint8Array, isBinary: boolean, limits: RelayLim
     const detail = `The frame is larger than ${max_bytes} bytes; send less at once, and artifacts over HTTP.`;
     throw new ConnectionEnd("frame_too_large", new Problem(413, "frame_too_large", detail));
   }
+  const ping = bytes.length <= longest_lone_ping ? lonePing.exec(Buffer.from(bytes).toString("latin1")) : null;
+  if (ping !== null) return { ping: Number(ping[1]) };
   const max_depth = limits.json_depth + depth_around_body;
   const json = parseStrictBytes(bytes, { max_depth, max_keys: limits.ws_frame_json_keys });
   if (!json.ok) {

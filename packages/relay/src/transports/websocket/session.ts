@@ -290,7 +290,7 @@ export class Session implements FrameListener {
     } else if (now - this.#heard_at >= 2 * ws_ping_ms && !this.#is_paused && this.outbox.bytes === 0) {
       // While it has something to take, the ping may be behind that, and the other clock runs.
       this.cut();
-    } else if (now - this.#pinged_at >= ws_ping_ms) {
+    } else if (now - Math.max(this.#heard_at, this.#pinged_at) >= ws_ping_ms) {
       this.#pinged_at = now;
       this.#socket.ping();
     }
