@@ -1,61 +1,76 @@
-/** `npm run sim -- --seeds N [--handoffs M] [--seed S] [--trace] [--seconds T]`: runs seeds, each twice, and counts. */
+/** `npm run sim`: runs worlds with faults and counts; `--help` lists the options. */
 
 import { availableParallelism } from "node:os";
-import { parseArgs } from "node:util";
-import { failureReport, summary } from "./report.ts";
-import { runSeeds } from "./run-seeds.ts";
-import { runThreads } from "./run-threads.ts";
+import { mistakes } from "./mistakes/mistakes.ts";
+import { type CommandLine, readCommandLine, UsageError, usage } from "./run/command-line.ts";
+import { failureReport, huntReport, summary, verdictOf } from "./run/report.ts";
+import { huntMistakes, type Message, runThreads, shrinkOnThread } from "./run/run-threads.ts";
 
 const progress_every_ms = 10_000;
-
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: "20" },
-    handoffs: { type: "string", default: "500" },
-    seed: { type: "string" },
-    trace: { type: "boolean", default: false },
-    seconds: { type: "string" },
-  },
-});
-
-const print = (line: string) => void process.stdout.write(`${line}\n`);
 const began = performance.now();
-const single = values.seed === undefined ? null : whole("seed", values.seed);
-const options = {
-  first: single ?? 1,
-  seeds: single === null ? whole("seeds", values.seeds) : 1,
-  handoffs: whole("handoffs", values.handoffs),
-  wall_ms: values.seconds === undefined ? null : 1_000 * whole("seconds", values.seconds),
-};
-const result =
-  single === null
-    ? await runThreads(options, Math.min(options.seeds, availableParallelism()), progress())
-    : await runSeeds(options, values.trace ? { trace: print } : {});
-for (const line of summary(result, performance.now() - began)) print(line);
-if (result.failure !== null) {
-  for (const line of failureReport(result.failure)) print(line);
-  process.exitCode = 1;
+const print = (line: string) => void process.stdout.write(`${line}\n`);
+const printAll = (lines: readonly string[]) => lines.forEach(print);
+
+try {
+  const line = readCommandLine(process.argv.slice(2));
+  if (line.help) print(usage);
+  else process.exitCode = line.hunt ? await hunt(line) : await run(line);
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  print(error.message);
+  print(usage);
+  process.exitCode = 2;
+}
+
+async function run(line: CommandLine): Promise<number> {
+  const { seeds } = line;
+  const threads = line.single ? 1 : Math.min(seeds.seeds, line.threads ?? availableParallelism());
+  const result = await runThreads(seeds, threads, line.json ? () => {} : progress(seeds.total ?? null));
+  const wall_ms = performance.now() - began;
+  const verdict = verdictOf(result);
+  if (line.json) print(JSON.stringify({ ...result, ...verdict, wall_ms }, null, 2));
+  else if (seeds.mistake == null) printAll(summary(result, wall_ms));
+  const { failure } = verdict;
+  if (failure === null) {
+    // A mistake that is put back must be found.
+    if (seeds.mistake != null && !line.json) print(`${seeds.mistake} was not found in ${result.seeds} seeds`);
+    return verdict.passed && seeds.mistake == null ? 0 : 1;
+  }
+  const smallest = line.shrink ? await shrinkOnThread(failure, tellLines) : failure;
+  if (!line.json) printAll(failureReport(smallest));
+  return 1;
+}
+
+async function hunt(line: CommandLine): Promise<number> {
+  const names = Object.keys(mistakes);
+  const threads = line.threads ?? availableParallelism();
+  const hunts = await huntMistakes(names, line.seeds, threads, (found) => {
+    if (!line.json) printAll(huntReport([found]));
+  });
+  const missed = hunts.filter(({ failure }) => failure === null);
+  if (line.json) print(JSON.stringify(hunts, null, 2));
+  else print(`${hunts.length - missed.length} of ${names.length} known mistakes found`);
+  return missed.length === 0 && hunts.length === names.length ? 0 : 1;
+}
+
+function tellLines(message: Message): void {
+  if (message.type === "line") print(message.line);
 }
 
 /** A line now and then, so that a long run shows that it lives. */
-function progress(): (seed: number, handoffs: number) => void {
+function progress(total: number | null): (message: Message) => void {
   let told_at = began;
   let seeds = 0;
   let accepted = 0;
-  return (seed, handoffs) => {
+  return (message) => {
+    tellLines(message);
+    if (message.type !== "seed") return;
     seeds += 1;
-    accepted += handoffs;
+    accepted += message.handoffs;
     if (performance.now() - told_at < progress_every_ms) return;
     told_at = performance.now();
-    print(
-      `seed ${seed}: ${seeds} of ${options.seeds} seeds, ${accepted} handoffs, ${((told_at - began) / 1_000).toFixed(0)} s`,
-    );
+    const seconds = (told_at - began) / 1_000;
+    const of = total === null ? "" : ` of ${total}`;
+    print(`${seeds} seeds, ${accepted}${of} handoffs, ${seconds.toFixed(0)} s, ${Math.round(accepted / seconds)}/s`);
   };
-}
-
-function whole(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  print(`--${name} must be a whole number above 0, not ${text}`);
-  process.exit(2);
 }

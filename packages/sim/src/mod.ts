@@ -1,4 +1,3 @@
-/** The simulator's public door. */
-
-export { runSeeds, type SeedsOptions, type SeedsResult } from "./run-seeds.ts";
-export { type Mistake, type SimulationOptions, type SimulationResult, simulate } from "./simulate.ts";
+export { failureReport, summary, verdictOf } from "./run/report.ts";
+export type { Failure, SeedsOptions, SeedsResult } from "./run/run-seeds.ts";
+export { runThreads } from "./run/run-threads.ts";

@@ -1,9 +1,7 @@
-/** A thread's share of the seeds. */
+/** A thread of the simulator: sees to it that the engine's decisions can be watched, then does its share. */
 
+import "./core-door/install.ts";
 import { parentPort, workerData } from "node:worker_threads";
-import { runSeeds } from "./run-seeds.ts";
-import type { ThreadMessage } from "./run-threads.ts";
 
-const tell = (message: ThreadMessage) => parentPort?.postMessage(message);
-const result = await runSeeds(workerData, { onSeed: (seed, handoffs) => tell({ type: "seed", seed, handoffs }) });
-tell({ type: "result", result });
+const { runJob } = await import("./run/run-job.ts");
+await runJob(workerData, (message) => parentPort?.postMessage(message));

@@ -1,0 +1,3 @@
+/** The one namespace that simulated handoffs live in. */
+
+export const namespace = "default";
