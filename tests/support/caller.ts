@@ -1,8 +1,9 @@
 /** A caller with a token that does not give up: it asks again until the relay has given a definite answer. */
 
-export interface Reply {
+/** `Body` is what the caller expects of a good answer; a bad one has a problem there. */
+export interface Reply<Body = Record<string, unknown>> {
   readonly status: number;
-  readonly body: Record<string, unknown>;
+  readonly body: Body;
 }
 
 const pause_ms = 25;
@@ -23,22 +24,32 @@ export class Caller {
     agent: string,
     capabilities: readonly { readonly name: string }[] = [],
   ): Promise<Caller> {
-    const { status, body } = await request(`${url}/v1/tokens`, "POST", null, { agent, capabilities }, 0);
-    if (status >= 300 || typeof body["token"] !== "string")
-      throw new Error(`no token: ${status} ${JSON.stringify(body)}`);
-    return new Caller(url, body["token"]);
+    const asked = { agent, capabilities };
+    const { status, body } = await request<{ readonly token: string }>(`${url}/v1/tokens`, "POST", null, asked, 0);
+    if (status >= 300) throw new Error(`no token: ${status} ${JSON.stringify(body)}`);
+    return new Caller(url, body.token);
   }
 
-  post(path: string, body: unknown, wait_seconds = 0): Promise<Reply> {
+  /** One that was given its token before. */
+  static withToken(url: string, token: string): Caller {
+    return new Caller(url, token);
+  }
+
+  post<Body = Record<string, unknown>>(path: string, body: unknown, wait_seconds = 0): Promise<Reply<Body>> {
     return this.#insist(() => request(this.#url + path, "POST", this.token, body, wait_seconds));
   }
 
-  get(path: string, wait_seconds = 0): Promise<Reply> {
+  get<Body = Record<string, unknown>>(path: string, wait_seconds = 0): Promise<Reply<Body>> {
     return this.#insist(() => request(this.#url + path, "GET", this.token, undefined, wait_seconds));
   }
 
+  /** Asked once; null: nobody answered. */
+  async postOnce(path: string, body: unknown): Promise<Reply | null> {
+    return request<Reply["body"]>(this.#url + path, "POST", this.token, body, 0).catch(() => null);
+  }
+
   /** A broken connection and "I do not know" are no answers; whatever is asked is safe to ask again. */
-  async #insist(ask: () => Promise<Reply>): Promise<Reply> {
+  async #insist<Body>(ask: () => Promise<Reply<Body>>): Promise<Reply<Body>> {
     for (;;) {
       try {
         const reply = await ask();
@@ -52,13 +63,13 @@ export class Caller {
   }
 }
 
-async function request(
+async function request<Body>(
   url: string,
   method: string,
   token: string | null,
   body: unknown,
   wait_seconds: number,
-): Promise<Reply> {
+): Promise<Reply<Body>> {
   const headers: Record<string, string> = {};
   if (token !== null) headers["authorization"] = `Bearer ${token}`;
   if (body !== undefined) headers["content-type"] = "application/json";
