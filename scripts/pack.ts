@@ -23,7 +23,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Each after those it needs. */
-const folders = ["protocol", "core", "engine", "store-sqlite", "relay", "client", "cli"] as const;
+const folders = ["protocol", "core", "engine", "store-sqlite", "relay", "client", "conformance", "cli"] as const;
 
 /** Doors for our own tests only. */
 const internal = new Set(["@handfast/core/testing"]);
@@ -66,7 +66,7 @@ function packOne(folder: string, stage: string, target: string): string {
 function copySources(source: string, built: string): void {
   const isDoor = (name: string) => source.endsWith("client") && name.startsWith("src/testing/");
   const names = globSync("src/**/*.{ts,json}", { cwd: source }).filter(
-    (name) => !/\.(test|conformance|samples)\.ts$/.test(name) && (isDoor(name) || !name.includes("/testing/")),
+    (name) => !/\.(test|conformance|samples)\.ts$/.test(name) && (isDoor(name) || !/\/(testing|mutants)\//.test(name)),
   );
   for (const name of names) {
     mkdirSync(join(built, dirname(name)), { recursive: true });
@@ -108,7 +108,8 @@ function prepareCommand(source: string, built: string): void {
 
 /** What is about the development of Handfast stays behind, and so do links to what is not in the package. */
 function copyGuides(target: string): void {
-  const development = new Set(["dependencies.md", "invariants.md", "performance.md"]);
+  const trials = ["fuzzing.md", "simulation.md", "testing-the-relay.md"];
+  const development = new Set(["dependencies.md", "invariants.md", "performance.md", ...trials]);
   cpSync(join(root, "docs"), target, { recursive: true, filter: (path) => !development.has(basename(path)) });
   for (const name of globSync("*.md", { cwd: target })) {
     const text = readFileSync(join(target, name), "utf8");

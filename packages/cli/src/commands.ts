@@ -24,6 +24,7 @@ const groups: readonly Group[] = [
   { names: ["token"], load: async () => [(await import("./operate/token.ts")).tokenCommand] },
   { names: ["backup"], load: async () => [(await import("./operate/backup.ts")).backupCommand] },
   { names: ["doctor"], load: async () => [(await import("./doctor/doctor.ts")).doctorCommand] },
+  { names: ["conformance"], load: async () => [(await import("./conformance.ts")).conformanceCommand] },
   { names: ["explain"], load: async () => [(await import("./explain.ts")).explainCommand] },
   { names: ["completion"], load: async () => [(await import("./completion.ts")).completionCommand(allCommands)] },
   { names: ["version"], load: async () => [(await import("./version-command.ts")).versionCommand] },
