@@ -1,48 +1,95 @@
-/** `npm run bench`: full durable handoffs per second at concurrency 1, 64 and 256. `--json` for machines, `--seconds N`. */
+/** `npm run bench`: full durable handoffs, ours and the peers', side by side. `--help` tells the rest. */
 
-import { cpus } from "node:os";
-import { parseArgs } from "node:util";
-import { openClient } from "./client-handoffs.ts";
-import { openEngine } from "./engine-handoffs.ts";
-import { openHttp } from "./http-handoffs.ts";
-import { type Figure, measure } from "./measure.ts";
+import { type CommandName, help, readSettings, type Settings, UsageMistake } from "./command-line.ts";
+import { comparisonText, install, runComparison } from "./comparison.ts";
+import { drive } from "./drive/drive.ts";
+import { idleLines, measureIdle } from "./idle/idle.ts";
+import { type Say, sayOnStderr as say } from "./obtain/say.ts";
+import { measureProfiles, profileText } from "./profile/profile.ts";
+import { measureRecovery, recoveryLines } from "./recovery/recovery.ts";
+import { soak, soakText } from "./soak/soak.ts";
+import { openWorkspace, type Workspace } from "./workspace.ts";
 
-const concurrencies = [1, 64, 256];
-const ways = {
-  "engine and store": openEngine,
-  "relay over HTTP": openHttp,
-  "client, unsigned": () => openClient("tokens"),
-  "client, signed": () => openClient("keys"),
-} as const;
+/** What a command found: for machines, for people, and whether its own bounds held. */
+interface Result {
+  readonly value: unknown;
+  readonly text: string;
+  readonly holds: boolean;
+}
 
-const { values } = parseArgs({
-  options: { json: { type: "boolean", default: false }, seconds: { type: "string", default: "5" } },
-});
-const seconds = Number(values.seconds);
-if (!(seconds > 0)) throw new Error(`--seconds takes a positive number, not ${values.seconds}`);
+const run: Readonly<Record<CommandName, (settings: Settings) => Promise<Result>>> = {
+  compare: async (settings) => {
+    const comparison = await runComparison(settings, say);
+    return { value: comparison, text: comparisonText(comparison), holds: true };
+  },
+  idle: (settings) =>
+    inWorkspace(settings, async (places) => {
+      const idle = await measureIdle({
+        ...places,
+        ...given("workers", settings.fill),
+        ...given("seconds", settings.seconds),
+      });
+      return { value: idle, text: `${idleLines(idle)}\n`, holds: true };
+    }),
+  recovery: (settings) =>
+    inWorkspace(settings, async (places) => {
+      const recovery = await measureRecovery({ ...places, ...given("open_handoffs", settings.fill) });
+      return { value: recovery, text: `${recoveryLines(recovery)}\n`, holds: true };
+    }),
+  soak: (settings) =>
+    inWorkspace(settings, async (places) => {
+      const soaked = await soak({ ...places, ...given("minutes", settings.minutes), ...given("rate", settings.rate) });
+      return { value: soaked, text: soakText(soaked), holds: soaked.bounds.every(({ holds }) => holds) };
+    }),
+  profile: (settings) =>
+    inWorkspace(settings, async (places) => {
+      const profiles = await measureProfiles({ ...places, out: settings.out, ...given("seconds", settings.seconds) });
+      return { value: profiles, text: profileText(profiles), holds: true };
+    }),
+  install: async () => {
+    await install(say);
+    return { value: {}, text: "", holds: true };
+  },
+};
 
-const figures: Record<string, Figure[]> = {};
-for (const [way, open] of Object.entries(ways)) {
-  const { handoff, close } = await open();
+async function inWorkspace<T>(
+  { directory }: Settings,
+  act: (places: { readonly workspace: Workspace; readonly say: Say }) => Promise<T>,
+): Promise<T> {
+  const workspace = openWorkspace(directory);
   try {
-    await measure(8, Math.min(1, seconds), handoff);
-    const found: Figure[] = [];
-    for (const concurrency of concurrencies) {
-      process.stderr.write(`${way}, concurrency ${concurrency} …\n`);
-      found.push(await measure(concurrency, seconds, handoff));
-    }
-    figures[way] = found;
+    return await act({ workspace, say });
   } finally {
-    await close();
+    workspace.close();
   }
 }
 
-const conditions = { node: process.version, cores: cpus().length, cpu: cpus()[0]?.model ?? "unknown", seconds };
-if (values.json) process.stdout.write(`${JSON.stringify({ conditions, figures }, null, 2)}\n`);
+function given<Name extends string>(name: Name, value: number | null): { [name in Name]?: number } {
+  const found: { [name in Name]?: number } = {};
+  if (value !== null) found[name] = value;
+  return found;
+}
+
+async function main(): Promise<number> {
+  // Somebody's own relay, key or token would be measured in place of ours.
+  for (const name of Object.keys(process.env)) if (name.startsWith("HANDFAST_")) delete process.env[name];
+  const settings = readSettings(process.argv.slice(2));
+  if (settings === null) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const { value, text, holds } = await run[settings.command](settings);
+  process.stdout.write(settings.json ? `${JSON.stringify(value, null, 2)}\n` : text);
+  return holds ? 0 : 1;
+}
+
+if (process.argv[2] === "drive") drive();
 else {
-  process.stdout.write(`${"".padEnd(20)}${concurrencies.map((c) => `at ${c}`.padStart(34)).join("")}\n`);
-  for (const [way, found] of Object.entries(figures)) {
-    const cells = found.map(({ per_second, p50_ms, p99_ms }) => `${per_second}/s  p50 ${p50_ms}  p99 ${p99_ms} ms`);
-    process.stdout.write(`${way.padEnd(20)}${cells.map((cell) => cell.padStart(34)).join("")}\n`);
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    if (!(error instanceof UsageMistake)) throw error;
+    process.stderr.write(`${error.message} --help tells more.\n`);
+    process.exitCode = 2;
   }
 }

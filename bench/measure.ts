@@ -1,15 +1,18 @@
-/** Runs one way of doing full durable handoffs at a given concurrency and says how fast it was. */
+/** How fast handoffs are: as many at once as asked for, each followed by the next; or so many a second, whatever comes. */
 
 export interface Figure {
-  readonly concurrency: number;
   readonly handoffs: number;
   readonly per_second: number;
   readonly p50_ms: number;
   readonly p99_ms: number;
 }
 
-/** `handoff` resolves when the sender has the outcome of one handoff. */
-export async function measure(concurrency: number, seconds: number, handoff: () => Promise<void>): Promise<Figure> {
+/** `concurrency` handoffs are on their way at any time. */
+export async function measureAtOnce(
+  handoff: () => Promise<void>,
+  concurrency: number,
+  seconds: number,
+): Promise<Figure> {
   const took_ms: number[] = [];
   const began = performance.now();
   const until = began + seconds * 1_000;
@@ -21,18 +24,80 @@ export async function measure(concurrency: number, seconds: number, handoff: () 
     }
   };
   await Promise.all(Array.from({ length: concurrency }, loop));
-  const elapsed_s = (performance.now() - began) / 1_000;
+  return figureOf(took_ms, performance.now() - began);
+}
+
+export interface SteadyFigure extends Figure {
+  readonly wanted_per_second: number;
+  /** Handoffs on their way at the worst moment. */
+  readonly most_open: number;
+  /** The rate was more than the system could do: it fell so far behind that no more were begun. */
+  readonly fell_behind: boolean;
+}
+
+const tick_ms = 5;
+const most_open_s = 5;
+
+/**
+ * `rate` handoffs are begun every second, whether or not those before have ended. A handoff's time counts from when it
+ * was due, so that a stall shows in everything that it held up. With as many open as are due in `behind_s` it gives up.
+ */
+export async function measureSteadily(
+  handoff: () => Promise<void>,
+  rate: number,
+  seconds: number,
+  behind_s: number = most_open_s,
+): Promise<SteadyFigure> {
+  const took_ms: number[] = [];
+  const began = performance.now();
+  const total = Math.round(rate * seconds);
+  let [sent, open, most_open] = [0, 0, 0];
+  let failure: unknown = null;
+  let fell_behind = false;
+  let whenNoneIsOpen = () => {};
+  const one = async (due: number) => {
+    open += 1;
+    most_open = Math.max(most_open, open);
+    fell_behind ||= open > rate * behind_s;
+    try {
+      await handoff();
+      took_ms.push(performance.now() - due);
+    } catch (error) {
+      failure ??= error;
+    }
+    open -= 1;
+    if (open === 0) whenNoneIsOpen();
+  };
+  while (sent < total && failure === null && !fell_behind) {
+    const due_by_now = Math.min(total, Math.floor(((performance.now() - began) / 1_000) * rate));
+    for (; sent < due_by_now && !fell_behind; sent += 1) void one(began + (sent / rate) * 1_000);
+    await new Promise((resolve) => setTimeout(resolve, tick_ms));
+  }
+  if (open > 0) {
+    await new Promise<void>((resolve) => {
+      whenNoneIsOpen = resolve;
+    });
+  }
+  if (failure !== null) throw failure;
+  const figure = figureOf(took_ms, performance.now() - began);
+  return { ...figure, wanted_per_second: rate, most_open, fell_behind };
+}
+
+function figureOf(took_ms: number[], elapsed_ms: number): Figure {
+  if (took_ms.length === 0) throw new Error("no handoff ended in the time given");
   took_ms.sort((a, b) => a - b);
   return {
-    concurrency,
     handoffs: took_ms.length,
-    per_second: Math.round(took_ms.length / elapsed_s),
-    p50_ms: percentile(took_ms, 0.5),
-    p99_ms: percentile(took_ms, 0.99),
+    per_second: round(took_ms.length / (elapsed_ms / 1_000), 1),
+    p50_ms: round(percentile(took_ms, 0.5), 2),
+    p99_ms: round(percentile(took_ms, 0.99), 2),
   };
 }
 
 function percentile(sorted: readonly number[], share: number): number {
-  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  return Math.round(value * 100) / 100;
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
 }

@@ -1,0 +1,117 @@
+/** What `npm run bench -- …` may be told. */
+
+import { parseArgs } from "node:util";
+import { systemNames, systems } from "./systems.ts";
+
+const commands = ["compare", "idle", "recovery", "soak", "profile", "install"] as const;
+export type CommandName = (typeof commands)[number];
+
+export interface Settings {
+  readonly command: CommandName;
+  readonly json: boolean;
+  readonly quick: boolean;
+  readonly seconds: number | null;
+  readonly rounds: number | null;
+  /** Systems or groups; null: all. */
+  readonly only: readonly string[] | null;
+  readonly fill: number | null;
+  readonly chart: string | null;
+  readonly directory: string | null;
+  readonly minutes: number | null;
+  readonly rate: number | null;
+  readonly out: string | null;
+}
+
+export const help = `npm run bench -- [command] [options]
+
+Full durable handoffs (1 KB in, 1 KB out, synced before each confirmation) of Handfast and its peers, side by side on
+this machine. Peers are installed and started by themselves, on loopback, and stopped again.
+
+commands
+  compare      the comparison (this is the default); in full also idle and recovery
+  idle         5,000 idle connected workers: memory and CPU of the relay
+  recovery     how soon a relay that was killed with 100,000 open handoffs is back
+  soak         half of the top rate for half an hour: memory, event loop, write-ahead log, nothing left behind
+  profile      where the time of one handoff goes, in the relay and in the client
+  install      only installs and builds what the comparison needs
+
+options
+  --json           the result for machines, on stdout
+  --quick          under a minute: one round, short, fewer rows
+  --seconds N      time for each figure (compare: 5; profile: 10; idle: 60)
+  --rounds N       rounds of all systems in turn (compare: 3)
+  --only LIST      some systems only, by name or group, with commas between
+  --fill N         handoffs queued, and as many finished, in the loaded store (1,000,000; 0: none;
+                   --quick fills nothing and takes the largest store that is kept);
+                   idle: workers (5,000); recovery: open handoffs (100,000)
+  --chart FILE     writes the comparison as an SVG
+  --minutes N      soak: how long (30)
+  --rate N         soak: handoffs a second (half of what is measured first)
+  --out DIR        profile: keeps the CPU profiles there
+  --directory DIR  where the data goes (the system's folder for temporary files, unless that is in memory)
+  --store NAME     reserved; there is sqlite
+  --help           this text
+
+groups: ${[...new Set(Object.values(systems).map(({ group }) => group))].join(", ")}
+systems: ${systemNames.join(", ")}
+`;
+
+/** A mistake in the options, told in a sentence. */
+export class UsageMistake extends Error {
+  override readonly name = "UsageMistake";
+}
+
+/** Null: help was asked for. */
+export function readSettings(args: readonly string[]): Settings | null {
+  const { values, positionals } = parse(args);
+  if (values.help === true) return null;
+  const [first = "compare", ...rest] = positionals;
+  const command = commands.find((name) => name === first);
+  if (command === undefined || rest.length > 0) {
+    throw new UsageMistake(`There is no command ${[first, ...rest].join(" ")}. There are ${commands.join(", ")}.`);
+  }
+  if (values.store !== undefined && values.store !== "sqlite") {
+    throw new UsageMistake(`There is no store ${values.store} yet; there is sqlite.`);
+  }
+  return {
+    command,
+    json: values.json ?? false,
+    quick: values.quick ?? false,
+    seconds: positive("seconds", values.seconds),
+    rounds: positive("rounds", values.rounds),
+    only: values.only === undefined ? null : known(values.only.split(",")),
+    fill: positive("fill", values.fill, true),
+    chart: values.chart ?? null,
+    directory: values.directory ?? null,
+    minutes: positive("minutes", values.minutes),
+    rate: positive("rate", values.rate),
+    out: values.out ?? null,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  const texts = { seconds: text, rounds: text, only: text, fill: text, chart: text, directory: text, minutes: text };
+  const options = { json: flag, quick: flag, help: flag, rate: text, out: text, store: text, ...texts };
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options });
+  } catch (error) {
+    throw new UsageMistake(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function positive(name: string, text: string | undefined, orZero = false): number | null {
+  if (text === undefined) return null;
+  const value = Number(text.replaceAll(",", ""));
+  if (value > 0 || (orZero && value === 0)) return value;
+  throw new UsageMistake(`--${name} takes a positive number, not ${text}.`);
+}
+
+function known(names: readonly string[]): readonly string[] {
+  const groups = Object.values(systems).map(({ group }) => group);
+  const there: readonly string[] = [...systemNames, ...groups];
+  const unknown = names.find((name) => !there.includes(name));
+  if (unknown === undefined) return names;
+  throw new UsageMistake(`--only knows no ${unknown}. There are ${[...new Set(there)].join(", ")}.`);
+}
