@@ -22,8 +22,8 @@ import { onFreePorts } from "./support/free-ports.ts";
 import { differences, follow, readGuide } from "./support/guide.ts";
 
 const root = join(import.meta.dirname, "..");
-const names = ["protocol", "core", "engine", "store-sqlite", "relay", "client"].map((name) => `@handfast/${name}`);
-const packages = [...names, "handfast"];
+const own = ["protocol", "core", "engine", "store-sqlite", "relay", "client", "conformance"];
+const packages = [...own.map((name) => `@handfast/${name}`), "handfast"];
 
 let folder: string;
 const inFolder = (...path: string[]) => join(folder, ...path);
