@@ -1,6 +1,7 @@
 /** Work meets workers: whatever is ready and may be given is given in the batch that makes it possible. */
 
 import { expect, test } from "vitest";
+import type { Claim } from "./requests.ts";
 import { Bench } from "./testing/bench.ts";
 
 const minute = 60_000;
@@ -134,6 +135,47 @@ test("a lane goes on past any number of members that end in one batch", async ()
   const cancel = { type: "cancel", actor, reason: null, evidence: "signed" } as const;
   await Promise.all(lane.slice(0, 29).map((handoff) => bench.perform(handoff, cancel)));
   expect((await bench.lease()).accepted.id).toBe(lane[29]?.accepted.id);
+});
+
+test("what waits unread in one queue is not overtaken by what was read of another", async () => {
+  const bench = await Bench.open();
+  const better = { priority: 9 } as const;
+  for (let n = 0; n < 40; n += 1) await bench.accept({ capability: "y", ...better });
+  const unfit = new Set<string>();
+  const error = { reason: "input_unfit", message: "no" };
+  const offer: Claim["offer"] = ({ accepted }) => ({
+    manifest: null,
+    attempt_ms: null,
+    idempotent: true,
+    since: accepted.accepted_at + 1,
+    check: () => (unfit.has(accepted.id) ? error : null),
+  });
+  const { handoffs } = await bench.store.list({ namespace: "default", order: "oldest", limit: 100 });
+  for (const { accepted } of handoffs.slice(0, 39)) unfit.add(accepted.id);
+  await bench.accept({ capability: null, to: "bob" });
+  const leased = await bench.lease({ queues: new Set(["capability:y", "agent:bob"]), offer });
+  expect(leased.accepted.id).toBe(handoffs[39]?.accepted.id);
+});
+
+test("one whose body cannot be read keeps nobody else from being served", async () => {
+  const bench = await Bench.open();
+  const spoilt = await bench.accept();
+  bench.breakBodies([spoilt.accepted.id]);
+  await bench.surroundings.advance(10);
+  const sound = await bench.accept();
+  await bench.restart();
+  const leased = await bench.lease({
+    offer: ({ accepted }) => ({
+      manifest: null,
+      attempt_ms: null,
+      idempotent: true,
+      since: accepted.accepted_at + 1,
+      check: () => null,
+    }),
+  });
+  expect(leased.accepted.id).toBe(sound.accepted.id);
+  expect(bench.bugs).toHaveLength(1);
+  expect(bench.recoveries).toEqual([]);
 });
 
 test("what one batch passes over does not let what it accepts overtake older work", async () => {

@@ -4,6 +4,7 @@ import { type Assignment, choose, queueOf, type Ready } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { ClaimGroup } from "./claim-groups.ts";
 import type { EngineLimits } from "./limits.ts";
+import type { Poison } from "./poison.ts";
 import { planned } from "./reading.ts";
 import type { Store } from "./store.ts";
 import { UnitBuilder } from "./unit.ts";
@@ -16,7 +17,7 @@ const most_spare_candidates = 8_192;
 interface Stored {
   readonly stored: readonly Ready[];
   readonly isCut: boolean;
-  /** Where not all were read: up to which rank, by agent and queue. */
+  /** Where not all were read: up to which rank of all that it may have, by agent. */
   readonly reach: ReadonlyMap<string, number>;
 }
 
@@ -29,10 +30,15 @@ export class Dispatch {
   readonly #store: Store;
   readonly #workers: Workers;
   readonly #limits: EngineLimits;
-  constructor(store: Store, workers: Workers, limits: EngineLimits) {
+  readonly #poison: Poison;
+  readonly #onBug: ((error: unknown) => void) | undefined;
+
+  constructor(store: Store, workers: Workers, limits: EngineLimits, poison: Poison, onBug?: (error: unknown) => void) {
     this.#store = store;
     this.#workers = workers;
     this.#limits = limits;
+    this.#poison = poison;
+    this.#onBug = onBug;
   }
 
   /**
@@ -46,7 +52,7 @@ export class Dispatch {
     for (const namespace of this.#workers.namespaces) {
       for (let spare = spare_candidates; left > 0 && this.#workers.hasFreeSlot(namespace); ) {
         const { stored, isCut, reach } = await this.#stored(batch, namespace, spare);
-        const here = batch.readyHere(namespace);
+        const here = batch.readyHere(namespace).filter((one) => !this.#isPoison(batch, namespace, one));
         if (here.length === 0 && stored.length === 0 && !isCut) break;
         const ready = [...here, ...stored];
         const far = spare >= most_spare_candidates;
@@ -55,7 +61,7 @@ export class Dispatch {
         await batch.prefetch(chosen.map(({ id }) => ({ namespace, id })));
         let changes = 0;
         for (const { id, agent, worker } of chosen) {
-          const { changed, claim } = await planned(() => this.#deliver(batch, namespace, id, agent, worker));
+          const { changed, claim } = await this.#tryToDeliver(batch, namespace, id, agent, worker);
           if (claim !== undefined) served.add(claim);
           if (changed) changes += 1;
         }
@@ -82,7 +88,10 @@ export class Dispatch {
     const demands = demandByQueue(free, this.#limits.deliveries_per_batch);
     const read = async (queue: string, agent: string, limit: number): Promise<readonly Ready[]> => {
       const candidates = await this.#store.candidates({ namespace, queues: [queue], agent, limit });
-      for (const ready of candidates) if (!batch.changedHere(namespace, ready.id)) found.set(ready.id, ready);
+      for (const ready of candidates) {
+        if (!batch.changedHere(namespace, ready.id) && !this.#isPoison(batch, namespace, ready))
+          found.set(ready.id, ready);
+      }
       return candidates;
     };
     for (const { group, slots } of free) {
@@ -96,10 +105,27 @@ export class Dispatch {
         const own = isShort ? await read(queue, agent, limit) : all;
         if (countFor(own, agent) === 0) group.due.delete(queue);
         const last = own.length >= limit ? own.at(-1) : undefined;
-        if (last !== undefined) reach.set(reachKey(agent, queue), last.rank);
+        if (last !== undefined) reach.set(agent, Math.min(last.rank, reach.get(agent) ?? last.rank));
       }
     }
     return { stored: [...found.values()], isCut: reach.size > 0, reach };
+  }
+
+  #isPoison(batch: Batch, namespace: string, { id }: Ready): boolean {
+    return this.#poison.has(namespace, id, batch.now);
+  }
+
+  /** One that a mistake of ours keeps from being delivered is passed over for a while: it must not keep the others. */
+  async #tryToDeliver(batch: Batch, namespace: string, id: string, agent: string, worker: string): Promise<Delivery> {
+    try {
+      return await planned(() => this.#deliver(batch, namespace, id, agent, worker));
+    } catch (error) {
+      // Was it the store itself, then this fails too, and the batch with it.
+      await this.#store.load("", []);
+      this.#poison.add(namespace, id, batch.now);
+      this.#onBug?.(error);
+      return { changed: true };
+    }
   }
 
   /** Delivers, or excludes the agent whose manifest the input no longer fits. */
@@ -178,13 +204,9 @@ function withinReach(
   const byId = new Map(ready.map((one) => [one.id, one]));
   const beyond = chosen.findIndex(({ id, agent }) => {
     const one = byId.get(id);
-    return one !== undefined && one.rank > (reach.get(reachKey(agent, one.queue)) ?? Number.POSITIVE_INFINITY);
+    return one !== undefined && one.rank > (reach.get(agent) ?? Number.POSITIVE_INFINITY);
   });
   return beyond < 0 ? chosen : chosen.slice(0, beyond);
-}
-
-function reachKey(agent: string, queue: string): string {
-  return `${agent} ${queue}`;
 }
 
 function freeSlots({ claims }: ClaimGroup, most: number): number {

@@ -76,13 +76,13 @@ export class Engine implements HandoffEngine {
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased);
     this.#claims = new Claims(this.#workers, surroundings);
-    this.#dispatch = new Dispatch(store, this.#workers, this.#limits);
+    const poison = new Poison();
+    this.#dispatch = new Dispatch(store, this.#workers, this.#limits, poison, options.onBug);
     this.#memory = new Memory(this.#limits, this.wakeups, {
       onReady: (namespace, queue) => this.#workers.groups.arrived(namespace, queue),
       onWake: (at) => this.#timers.notice(at),
     });
     this.#pulse = new Pulse(surroundings, () => this.now(), this.#limits);
-    const poison = new Poison();
     this.#timers = new Timers({
       surroundings,
       now: () => this.now(),
@@ -308,7 +308,10 @@ export class Engine implements HandoffEngine {
       const plans = new Map<Job, Planned>();
       for (const job of jobs) await this.#planOne(batch, job, plans);
       const { served, more } = await this.#dispatch.run(batch);
+      const began = this.now();
       await this.#commit(batch);
+      // Nobody was heard while it took: that silence was not theirs.
+      if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
       this.#claims.handOver(served);
       this.#answer(plans);
@@ -381,6 +384,7 @@ export class Engine implements HandoffEngine {
       this.#workers.forget();
       this.#pulse.resume();
       await this.#readFigures();
+      await this.#options.reread?.();
       this.#state = this.#isStopping ? "stopping" : "running";
       if (!this.#isStopping) await this.#timers.start();
       this.#options.onRecovery?.(error, true);

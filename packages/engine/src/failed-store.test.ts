@@ -1,7 +1,7 @@
 /** A store that fails between two commits, while it moves its log or drops what is old: nobody is in a batch to notice. */
 
 import { expect, test } from "vitest";
-import { Bench } from "./testing/bench.ts";
+import { Bench, holder } from "./testing/bench.ts";
 
 test("the next command finds out: it is told so, the store is recovered, and the one after it succeeds", async () => {
   const bench = await Bench.open();
@@ -12,6 +12,22 @@ test("the next command finds out: it is told so, the store is recovered, and the
   expect(bench.recoveries).toEqual([true]);
   await bench.accept();
   expect(await bench.state(before)).toBe("queued");
+});
+
+test("a commit that takes long costs nobody a lease: its beats could not be heard meanwhile", async () => {
+  const bench = await Bench.open();
+  await bench.accept();
+  const leased = await bench.lease();
+  await bench.ack(leased);
+  bench.delayNextCommit(90_000);
+  const slow = bench.accept();
+  for (let n = 0; n < 9; n += 1) {
+    await bench.surroundings.advance(10_000);
+    void bench.perform(leased, { type: "beat", progress: null, ...holder(leased) });
+  }
+  await slow;
+  await bench.surroundings.advance(20_000);
+  expect(await bench.state(leased)).toBe("working");
 });
 
 test("it is recovered within a second when nobody asks for anything", async () => {

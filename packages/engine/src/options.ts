@@ -16,6 +16,8 @@ export interface EngineOptions {
   readonly onCommit?: (units: number, took_ms: Duration) => void;
   /** Something failed by a fault of ours; the rest went on. */
   readonly onBug?: (error: unknown) => void;
+  /** A commit failed and the store was read anew: whoever keeps records in memory reads them again. Work goes on afterwards. */
+  readonly reread?: () => Promise<void>;
   /** A commit failed and memory was thrown away; or even that was not possible and the engine has stopped. */
   readonly onRecovery?: (error: unknown, recovered: boolean) => void;
 }

@@ -61,9 +61,14 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
   const { surroundings, log = pino({ level: "silent" }) } = parts;
   const limits: RelayLimits = { ...defaultLimits, ...parts.limits };
   const metrics = new Metrics({ process: parts.process_metrics ?? true });
-  const engine = engineOf(parts, metrics, log, (handoff, besides) => directory.others(handoff, besides));
+  let reread = async () => {};
+  const engine = engineOf(parts, metrics, log, {
+    others: (handoff, besides) => directory.others(handoff, besides),
+    reread: () => reread(),
+  });
   await engine.start();
-  const { relay, directory, operator_token_file } = await relayOf(parts, engine, metrics, limits);
+  const { relay, directory, operator_token_file, ...kept } = await relayOf(parts, engine, metrics, limits);
+  reread = kept.reread;
   const calls = new Calls({ relay, limits, log, surroundings });
   const sessions = new WebSocketSessions({ relay, calls, limits, log, surroundings });
   const stopCollecting = collectRegularly(relay, surroundings, limits.collect_every_ms, log);
@@ -87,7 +92,7 @@ function engineOf(
   { store, surroundings, configuration, engine_limits, onFailure }: RelayParts,
   metrics: Metrics,
   log: Logger,
-  others: ConstructorParameters<typeof Engine>[0]["others"],
+  asked: Pick<ConstructorParameters<typeof Engine>[0], "others" | "reread">,
 ): Engine {
   const { retention, limits: configured } = configuration;
   const { keep_taken_ms, keep_untaken_ms, keep_events_ms } = retention;
@@ -96,7 +101,7 @@ function engineOf(
     surroundings,
     limits: { keep_events_ms, reserve_bytes: configured.reserve_bytes, ...engine_limits },
     coreLimits: { keep_taken_ms, keep_untaken_ms, max_open_per_sender: configured.open_handoffs_per_sender },
-    others,
+    ...asked,
     onCommit: (units, took_ms) => metrics.committed(units, took_ms),
     onBug: (error) => {
       metrics.fault("mistake");
@@ -158,7 +163,11 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     limits,
     unready,
   };
-  return { relay, directory, operator_token_file: operator.file };
+  const reread = async () => {
+    await directory.load();
+    await tokens.load();
+  };
+  return { relay, directory, operator_token_file: operator.file, reread };
 }
 
 function reasonsNotReady({ state }: ReturnType<Engine["stats"]>): readonly string[] {

@@ -213,6 +213,30 @@ describe("while a commit is being synced", () => {
   });
 });
 
+test("a commit is not confirmed by a sync that began before it", async () => {
+  const running: ((error: Error | null) => void)[] = [];
+  const store = await openSqliteStore({ directory }, { sync: (_, done) => void running.push(done) });
+  const told: string[] = [];
+  const pruned = store.prune(1, 1, 10).then(() => told.push("prune"));
+  const committed = store.commit([unit(accept(sampleHandoff("a")))]).then(() => told.push("commit"));
+  running.shift()?.(null);
+  await pruned;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(told).toEqual(["prune"]);
+  running.shift()?.(null);
+  await committed;
+  await store.close();
+});
+
+test("a store that is closed while it recovers is closed, and its lock is free only then", async () => {
+  const store = await openSqliteStore({ directory });
+  const recovered = store.recover();
+  const closed = store.close();
+  await expect(openSqliteStore({ directory })).rejects.toMatchObject({ fault: "in_use" });
+  await Promise.all([recovered, closed]);
+  await (await openSqliteStore({ directory })).close();
+});
+
 describe("backup", () => {
   test("under load it is consistent, tells its progress and holds all that was committed before it", async () => {
     const store = await openSqliteStore({ directory });

@@ -34,6 +34,7 @@ export class SqliteStore implements Store {
   #checkpointing = false;
   #commits = 0;
   #closing: Promise<void> | null = null;
+  #recovering: Promise<void> | null = null;
   readonly #backups = new Set<Promise<void>>();
 
   constructor(session: Session) {
@@ -48,6 +49,11 @@ export class SqliteStore implements Store {
 
   async recover(): Promise<void> {
     if (this.#closing !== null) throw closed();
+    this.#recovering = this.#recover();
+    await this.#recovering;
+  }
+
+  async #recover(): Promise<void> {
     await Promise.allSettled(this.#backups);
     this.#broken ??= new SqliteStoreError("unknown", "The store is recovering.");
     this.#session = await this.#session.reopen();
@@ -167,6 +173,7 @@ export class SqliteStore implements Store {
     this.#backups.add(copying);
     try {
       await copying;
+      await this.#settle(this.#session);
     } finally {
       this.#backups.delete(copying);
     }
@@ -178,8 +185,8 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    // The thread must not end under a running backup.
-    await Promise.allSettled(this.#backups);
+    // The thread must not end under a running backup, and what is being reopened is closed as well.
+    await Promise.allSettled([...this.#backups, this.#recovering]);
     await this.#session.close();
   }
 

@@ -28,6 +28,7 @@ export class Bench {
   readonly recoveries: boolean[] = [];
   #failing: "before" | "after" | null = null;
   #refusing = false;
+  #delay_ms = 0;
   #free_bytes: number | null = null;
   readonly #broken = new Set<string>();
   readonly #options: Partial<EngineOptions>;
@@ -55,6 +56,11 @@ export class Bench {
   /** The next commit fails, with nothing or with everything of it on disk. */
   failNextCommit(when: "before" | "after"): void {
     this.#failing = when;
+  }
+
+  /** The next commit takes so long, while time passes for everybody. */
+  delayNextCommit(delay_ms: number): void {
+    this.#delay_ms = delay_ms;
   }
 
   /** The store fails on its own, between two commits, and refuses everything until it is recovered. */
@@ -185,6 +191,9 @@ export class Bench {
           const failing = this.#failing;
           this.#failing = null;
           if (failing === "before") throw new Error("disk on fire");
+          const delay_ms = this.#delay_ms;
+          this.#delay_ms = 0;
+          if (delay_ms > 0) await new Promise<void>((resolve) => this.surroundings.schedule(delay_ms, resolve));
           const results = await target.commit(units);
           if (failing === "after") throw new Error("disk on fire, but the bytes are there");
           return results;

@@ -56,10 +56,17 @@ export class Directory {
 
   static async open(options: DirectoryOptions): Promise<Directory> {
     const directory = new Directory(options);
-    await directory.records.load(options.records);
-    await directory.manifests.load(options.records);
-    for (const agent of directory.records.values()) directory.index(agent);
+    await directory.load();
     return directory;
+  }
+
+  /** Reads everything from the store; again, after a commit of which nobody knows what is on disk. */
+  async load(): Promise<void> {
+    await this.records.load(this.options.records);
+    await this.manifests.load(this.options.records);
+    this.offerings.clear();
+    this.keys.clear();
+    for (const agent of this.records.values()) this.index(agent);
   }
 
   // Agents

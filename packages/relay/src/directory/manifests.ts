@@ -27,6 +27,9 @@ export class Manifests {
 
   async load(records: Records): Promise<void> {
     await this.rows.load(records);
+    this.sizes.clear();
+    this.byAgent.clear();
+    this.total_bytes = 0;
     for (const [digest, manifest] of this.rows.entries()) this.add(digest, manifest);
   }
 

@@ -37,6 +37,10 @@ export class Offerings {
     }
   }
 
+  clear(): void {
+    this.groups.clear();
+  }
+
   /** The largest group first. */
   of(capability: string): readonly OfferingGroup[] {
     const groups = this.groups.get(capability);

@@ -61,9 +61,15 @@ export class Tokens {
 
   static async open(options: TokensOptions): Promise<Tokens> {
     const tokens = new Tokens(options);
-    await tokens.rows.load(options.records);
-    for (const [digest, { agent }] of tokens.rows.entries()) tokens.digestsOf(agent).add(digest);
+    await tokens.load();
     return tokens;
+  }
+
+  /** Reads them from the store; again, after a commit of which nobody knows what is on disk. */
+  async load(): Promise<void> {
+    await this.rows.load(this.options.records);
+    this.byAgent.clear();
+    for (const [digest, { agent }] of this.rows.entries()) this.digestsOf(agent).add(digest);
   }
 
   /** By its digest, so that comparing takes no longer for a token that is nearly right. */
