@@ -4,11 +4,14 @@ export class Broken extends Error {
   override name = "Broken";
   readonly expected: string;
   readonly got: string;
+  /** Where an operation was expected to succeed and was answered otherwise, with what. */
+  readonly status: number | null;
 
-  constructor(expected: string, got: string) {
+  constructor(expected: string, got: string, status: number | null = null) {
     super(`expected ${expected}; got ${got}`);
     this.expected = expected;
     this.got = got;
+    this.status = status;
   }
 }
 

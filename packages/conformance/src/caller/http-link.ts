@@ -9,10 +9,13 @@ import { readServerSentEvents } from "./server-sent-events.ts";
 export class HttpLink implements Link {
   readonly #url: string;
   readonly #credential: () => string | null;
+  readonly #over: AbortSignal | null;
 
-  constructor(url: string, credential: () => string | null) {
+  /** After `over` nothing is called any more, and what is under way is given up. */
+  constructor(url: string, credential: () => string | null, over: AbortSignal | null = null) {
     this.#url = url;
     this.#credential = credential;
+    this.#over = over;
   }
 
   async call(op: OperationName, parts: CallParts): Promise<Answer> {
@@ -31,10 +34,11 @@ export class HttpLink implements Link {
 
   /** The response itself, for checks that look at its headers. */
   async fetch(op: OperationName, parts: CallParts, more: Readonly<Record<string, string>> = {}): Promise<Response> {
-    const { wait_ms = 0, signal } = parts;
+    const { wait_ms = 0 } = parts;
+    const given = [parts.signal, this.#over].filter((each) => each != null);
     const patience = AbortSignal.timeout(wait_ms + answer_within_ms);
     // A stream is open for as long as its reader wants.
-    const ends = [...(signal === undefined ? [] : [signal]), ...("accept" in more ? [] : [patience])];
+    const ends = [...given, ...("accept" in more ? [] : [patience])];
     try {
       return await fetch(this.address(op, parts), {
         method: routes[op].method,
@@ -43,7 +47,7 @@ export class HttpLink implements Link {
         signal: AbortSignal.any(ends),
       });
     } catch (error) {
-      if (signal?.aborted === true) throw error;
+      if (given.some(({ aborted }) => aborted)) throw error;
       if (patience.aborted) throw new Broken(`an answer within ${wait_ms + answer_within_ms} ms`, "none");
       throw new Unreached(`${op} could not reach ${this.#url}: ${reasonOf(error)}`);
     }

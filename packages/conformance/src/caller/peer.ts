@@ -66,16 +66,28 @@ export class Peer {
     peer.socket.addEventListener("open", () => resolve());
     peer.socket.addEventListener("error", () => reject(new Unreached(`no WebSocket at ${url}`)));
     const patience = setTimeout(() => reject(new Unreached(`no WebSocket at ${url} in time`)), open_within_ms);
-    await promise.finally(() => clearTimeout(patience));
-    return peer;
+    try {
+      await promise;
+      return peer;
+    } catch (error) {
+      peer.close();
+      throw error;
+    } finally {
+      clearTimeout(patience);
+    }
   }
 
   /** One that said who it is, and was believed. */
   static async greet(url: string, credential: string): Promise<Peer> {
     const peer = await Peer.open(url);
-    peer.send({ hello: { credential } });
-    await peer.frame(({ hello }) => hello !== undefined, "the relay's hello");
-    return peer;
+    try {
+      peer.send({ hello: { credential } });
+      await peer.frame(({ hello }) => hello !== undefined, "the relay's hello");
+      return peer;
+    } catch (error) {
+      peer.close();
+      throw error;
+    }
   }
 
   get isOver(): boolean {

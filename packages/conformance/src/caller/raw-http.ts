@@ -34,7 +34,9 @@ export function rawRequest(url: string, { method, path, headers = {}, body }: Ra
         body: jsonOf(Buffer.concat(pieces).toString()),
       });
     });
-    response.on("error", reject);
+    response.on("error", (error) =>
+      reject(new Unreached(`the answer to ${method} ${path} broke off: ${error.message}`)),
+    );
   });
   // Taken although it should not have been: the answer is that it was.
   sent.on("upgrade", ({ statusCode = 0, headers: got }, socket) => {

@@ -1,6 +1,6 @@
 /** A stream of server-sent events, read as the specification of the format has it. */
 
-import { parseJson } from "../broken.ts";
+import { parseJson, Unreached } from "../broken.ts";
 import type { EventStream, StreamEvent } from "./link.ts";
 
 /** `ended` aborts the request behind it. */
@@ -30,7 +30,7 @@ async function* blocks(body: ReadableStream<Uint8Array>, signal: AbortSignal): A
       yield* parts;
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw new Unreached(`the stream broke off: ${error instanceof Error ? error.message : error}`);
   }
 }
 

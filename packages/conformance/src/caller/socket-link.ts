@@ -11,16 +11,20 @@ const event_within_ms = 40_000;
 export class SocketLink implements Link {
   readonly #url: string;
   readonly #credential: () => string;
+  readonly #over: AbortSignal;
   #peer: Promise<Peer> | null = null;
   #open: Peer | null = null;
 
-  constructor(url: string, credential: () => string) {
+  /** After `over` it is not opened any more. */
+  constructor(url: string, credential: () => string, over: AbortSignal) {
     this.#url = url;
     this.#credential = credential;
+    this.#over = over;
   }
 
   /** The connection itself, for checks that look at its frames. */
   async peer(): Promise<Peer> {
+    this.#over.throwIfAborted();
     if (this.#open?.isOver === true) this.#peer = null;
     this.#peer ??= Peer.greet(this.#url, this.#credential());
     try {
@@ -77,6 +81,11 @@ export class SocketLink implements Link {
 
   close(): void {
     this.#open?.close();
+    // One that is still being opened is closed as soon as it is open.
+    this.#peer?.then(
+      (peer) => peer.close(),
+      () => undefined,
+    );
   }
 }
 

@@ -7,6 +7,7 @@ import { newId } from "../stage/agent.ts";
 import type { Caller } from "../stage/caller.ts";
 import { completed, delivered, sent, working } from "../stage/scenes.ts";
 import type { Stage } from "../stage/stage.ts";
+import { NotRestarted } from "../untriable.ts";
 
 const submit = "ids-and-idempotency.md#submit";
 const clocks = "handoffs.md#the-five-clocks";
@@ -14,7 +15,10 @@ const needs = ["restart"] as const;
 /** All checks of this page wait for each other before the relay is killed: no clock runs out meanwhile. */
 const patient = { limits: { ack_ms: 120_000, lease_ms: 120_000 } };
 
-/** Goes on until the relay does not answer any more: what was answered until then counts. */
+/** How much longer than its restart a relay may seem to live: the time of a call under way. */
+const dies_within_ms = 10_000;
+
+/** Goes on until the relay does not answer any more, or the check is over: what was answered until then counts. */
 async function untilItDies(t: Stage, act: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -27,9 +31,18 @@ async function untilItDies(t: Stage, act: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Restarts the relay under this load; one that is there all the time was not restarted, whatever the command says. */
+async function restarted(t: Stage, load: Promise<unknown>): Promise<void> {
+  await t.restart();
+  const lives = t.pause(dies_within_ms).then(() => {
+    throw new NotRestarted("the restart did not end the relay: it answered all the time");
+  });
+  await Promise.race([load, lives]);
+}
+
 /** Several at once, through the death of the relay, which comes when enough was confirmed to be worth it. */
 async function throughTheCrash(t: Stage, confirmed: () => number, act: () => Promise<void>): Promise<void> {
-  const load = Promise.all(Array.from({ length: 4 }, () => untilItDies(t, act)));
+  const load = t.meanwhile(Promise.all(Array.from({ length: 4 }, () => untilItDies(t, act))));
   const enough = 20;
   await Promise.race([
     load,
@@ -40,8 +53,7 @@ async function throughTheCrash(t: Stage, confirmed: () => number, act: () => Pro
       40_000,
     ),
   ]);
-  await t.restart();
-  await load;
+  await restarted(t, load);
 }
 
 /** The ids of all handoffs of a sender. */
@@ -212,12 +224,11 @@ export const durability: readonly Check[] = [
     run: async (t) => {
       const pair = await t.pair();
       const lease = await working(pair, { limits: { lease_ms: 5_000 } });
-      const beats = untilItDies(t, async () => {
+      const act = async () => {
         await t.pause(300);
         await pair.worker.act("heartbeat", lease);
-      });
-      await t.restart();
-      await beats;
+      };
+      await restarted(t, t.meanwhile(untilItDies(t, act)));
       const event = await pair.sender.event(lease.id, "requeued");
       t.equal(event["why"], "lease_lost", "why it was requeued");
       t.equal((await pair.worker.lease()).attempt, 1, "the number of the next attempt");

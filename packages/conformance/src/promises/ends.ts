@@ -59,7 +59,7 @@ export const ends: readonly Check[] = [
     run: async (t) => {
       const pair = await t.pair();
       // A worker that waits is given it in the moment of its acceptance.
-      const waiting = pair.worker.claim({}, 20_000);
+      const waiting = t.meanwhile(pair.worker.claim({}, 20_000));
       await pair.worker.asking();
       const { id } = await sent(pair, { limits: { queue_ms: 1_500 } });
       await waiting;

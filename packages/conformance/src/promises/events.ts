@@ -299,7 +299,8 @@ export const events: readonly Check[] = [
       const waited_ms = performance.now() - began;
       t.equal(nothing.events, [], "events after a wait in which nothing happened");
       t.that(waited_ms >= 900 && waited_ms < 15_000, "a wait of about a second", waited_ms);
-      const news = pair.sender.ok("handoff_events", { params, query: { cursor }, wait_ms: 30_000 });
+      const query = { cursor };
+      const news = t.meanwhile(pair.sender.ok("handoff_events", { params, query, wait_ms: 30_000 }));
       await t.pause(200);
       await pair.worker.act("complete", lease, { output: 1 });
       const done = performance.now();

@@ -30,7 +30,7 @@ export const intoTheQueue: readonly Check[] = [
     section,
     run: async (t) => {
       const pair = await t.pair();
-      const waiting = pair.worker.claim({}, 20_000);
+      const waiting = t.meanwhile(pair.worker.claim({}, 20_000));
       await pair.worker.asking();
       const { id } = await sent(pair);
       const leases = await waiting;

@@ -224,9 +224,9 @@ export const order: readonly Check[] = [
     waits: true,
     run: async (t) => {
       const pair = await t.pair();
-      const few = pair.worker.claim({ worker: "few", slots: 1 }, 5_000);
+      const few = t.meanwhile(pair.worker.claim({ worker: "few", slots: 1 }, 5_000));
       await pair.worker.asking("few");
-      const many = pair.worker.claim({ worker: "many", slots: 5 }, 5_000);
+      const many = t.meanwhile(pair.worker.claim({ worker: "many", slots: 5 }, 5_000));
       await pair.worker.asking("many");
       const { id } = await sent(pair);
       t.equal(
@@ -244,10 +244,10 @@ export const order: readonly Check[] = [
     waits: true,
     run: async (t) => {
       const pair = await t.pair();
-      const long = pair.worker.claim({ worker: "long", slots: 2 }, 5_000);
+      const long = t.meanwhile(pair.worker.claim({ worker: "long", slots: 2 }, 5_000));
       await pair.worker.asking("long");
       await t.pause(20);
-      const short = pair.worker.claim({ worker: "short", slots: 2 }, 5_000);
+      const short = t.meanwhile(pair.worker.claim({ worker: "short", slots: 2 }, 5_000));
       await pair.worker.asking("short");
       const { id } = await sent(pair);
       t.equal(

@@ -285,9 +285,9 @@ export const askingAndAnswering: readonly Check[] = [
       const lease = await working(pair);
       const question = await ask(worker, lease, { park: true });
       // The other one waits longer and has more room, so that it would be first without the preference.
-      const waiting = other.claim({ slots: 9 }, 6_000);
+      const waiting = t.meanwhile(other.claim({ slots: 9 }, 6_000));
       await other.asking();
-      const mine = worker.claim({}, 6_000);
+      const mine = t.meanwhile(worker.claim({}, 6_000));
       await worker.asking();
       await answer(sender, question, "this");
       t.equal(

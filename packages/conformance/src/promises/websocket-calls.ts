@@ -2,7 +2,7 @@
 
 import { toUtf8 } from "@handfast/protocol";
 import { nodeCrypto } from "../caller/node-crypto.ts";
-import { type Item, Peer } from "../caller/peer.ts";
+import type { Item } from "../caller/peer.ts";
 import { rawRequest } from "../caller/raw-http.ts";
 import type { Check } from "../check.ts";
 import { newId } from "../stage/agent.ts";
@@ -107,11 +107,11 @@ export const websocketCalls: readonly Check[] = [
         agent.key.credential("somebody-else", t.audience),
       ];
       for (const credential of wrong) {
-        const peer = await Peer.open(t.websocketUrl);
+        const peer = await t.silentPeer();
         peer.send({ hello: { credential } });
         t.equal((await peer.closedByRelay()).code, 4401, "the close code");
       }
-      const silent = await Peer.open(t.websocketUrl);
+      const silent = await t.silentPeer();
       silent.send({ calls: [{ n: 1, op: "list" }] });
       t.equal((await silent.closedByRelay()).code, 4401, "the close code of a frame without a hello");
     },
@@ -125,7 +125,7 @@ export const websocketCalls: readonly Check[] = [
     run: async (t) => {
       const { sender, capability } = await t.pair();
       const credential = sender.key.credential(sender.name, t.audience);
-      const peer = await Peer.open(t.websocketUrl);
+      const peer = await t.silentPeer();
       const submit = (n: number) => ({ n, op: "submit", body: { capability, input: n } });
       peer.send({ hello: { credential }, calls: [submit(1)] });
       peer.send({ calls: [submit(2)] });
@@ -141,7 +141,7 @@ export const websocketCalls: readonly Check[] = [
     over,
     waits: true,
     run: async (t) => {
-      const peer = await Peer.open(t.websocketUrl);
+      const peer = await t.silentPeer();
       const began = performance.now();
       t.equal((await peer.closedByRelay(20_000)).code, 4408, "the close code");
       t.that(performance.now() - began >= 9_500, "ten seconds before that", performance.now() - began);

@@ -2,7 +2,7 @@
 
 import { toUtf8, verifyProof } from "@handfast/protocol";
 import { nodeCrypto } from "../caller/node-crypto.ts";
-import { type Item, Peer } from "../caller/peer.ts";
+import type { Item } from "../caller/peer.ts";
 import type { Check } from "../check.ts";
 import { newId, seal } from "../stage/agent.ts";
 import { refusal } from "../stage/caller.ts";
@@ -297,7 +297,7 @@ export const websocketLife: readonly Check[] = [
       const agent = await t.agent();
       const iat = Math.floor(Date.now() / 1_000) - 290;
       const credential = agent.key.credential(agent.name, t.audience, { iat, exp: iat + 292 });
-      const peer = await Peer.greet(t.websocketUrl, credential);
+      const peer = await t.greeted(credential);
       t.equal((await peer.closedByRelay(30_000)).code, 4401, "the close code");
     },
   },

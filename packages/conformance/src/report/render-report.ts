@@ -10,6 +10,8 @@ export interface ReportStyle {
   readonly dim: (text: string) => string;
 }
 
+const indent = " ".repeat(15);
+
 export const plainStyle: ReportStyle = { good: (text) => text, bad: (text) => text, dim: (text) => text };
 
 /** Everything: a line for each promise. `failures_only` leaves out what was kept. */
@@ -50,7 +52,6 @@ function linesOf(tried: readonly Tried[], style: ReportStyle): readonly string[]
 }
 
 function explain({ transport, verdict }: Tried, style: ReportStyle): readonly string[] {
-  const indent = " ".repeat(15);
   switch (verdict.outcome) {
     case "kept": {
       const { tries } = verdict;
@@ -61,7 +62,7 @@ function explain({ transport, verdict }: Tried, style: ReportStyle): readonly st
     case "skipped":
       return [style.dim(`${indent}${transport} skipped: ${verdict.reason}`)];
     case "not_tried":
-      return [style.dim(`${indent}${transport} not tried: ${verdict.reason}`)];
+      return indented(`${transport} not tried: ${verdict.reason}`).map((line) => style.dim(line));
     case "broken": {
       const { expected, got, exchanges } = verdict.failure;
       const said = exchanges.flatMap(({ who, sent, came }) => [
@@ -78,10 +79,16 @@ function explain({ transport, verdict }: Tried, style: ReportStyle): readonly st
   }
 }
 
+/** What a command said may be of several lines. */
+function indented(text: string): readonly string[] {
+  return text.split("\n").map((line) => `${indent}${line}`);
+}
+
 function closing(report: ConformanceReport, style: ReportStyle): readonly string[] {
   const { kept, broken, skipped, not_tried } = countsOf(report);
   const seconds = (report.took_ms / 1_000).toFixed(1);
   const { software, mode } = report.about;
+  const runs = report.tried.filter(({ verdict: { outcome } }) => outcome === "kept" || outcome === "broken").length;
   const words = [
     style.good(`${kept} kept`),
     broken === 0 ? "0 broken" : style.bad(`${broken} broken`),
@@ -89,7 +96,8 @@ function closing(report: ConformanceReport, style: ReportStyle): readonly string
     ...(not_tried === 0 ? [] : [`${not_tried} not tried`]),
   ];
   return [
-    `${words.join(", ")} of ${kept + broken + skipped + not_tried} promises, in ${report.tried.length} runs and ${seconds} s`,
+    `${words.join(", ")} of ${kept + broken + skipped + not_tried} promises, in ${runs} runs and ${seconds} s`,
     `${report.url}: ${software.name} ${software.version}, ${mode} mode`,
+    ...(report.cut_short === null ? [] : [style.bad(`cut short: ${report.cut_short}`)]),
   ];
 }

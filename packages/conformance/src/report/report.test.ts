@@ -45,6 +45,7 @@ const report: ConformanceReport = {
   url: "http://relay.example",
   about,
   took_ms: 1_500,
+  cut_short: null,
   tried: [
     tried(one, "http", kept),
     tried(one, "websocket", { outcome: "skipped", reason: "feature not offered: websocket" }),
@@ -73,7 +74,7 @@ describe("a report", () => {
   – TWICE-3    It was not tried.
                http not tried: no way to kill it was given
 
-1 kept, 1 broken, 1 not tried of 3 promises, in 5 runs and 1.5 s
+1 kept, 1 broken, 1 not tried of 3 promises, in 3 runs and 1.5 s
 http://relay.example: a-relay 1.2.3, development mode`);
   });
 
@@ -84,8 +85,24 @@ http://relay.example: a-relay 1.2.3, development mode`);
     expect(lines).toContain("1 kept, 1 broken");
   });
 
+  it("says why it was cut short, and what a failed command wrote", () => {
+    const reason = "the restart command ended with 3: ./restart.sh\nno such file";
+    const cut_short = "the restart command ended with 3: ./restart.sh";
+    const hindered = { ...report, cut_short, tried: [tried(three, "http", { outcome: "not_tried", reason })] };
+    expect(renderReport(hindered).join("\n")).toBe(`spec/ids-and-idempotency.md › what is said twice
+  – TWICE-3    It was not tried.
+               http not tried: the restart command ended with 3: ./restart.sh
+               no such file
+
+0 kept, 0 broken, 1 not tried of 1 promises, in 0 runs and 1.5 s
+http://relay.example: a-relay 1.2.3, development mode
+cut short: the restart command ended with 3: ./restart.sh`);
+    expect(reportJson(hindered)).toMatchObject({ cut_short });
+  });
+
   it("tells a program the same", () => {
     expect(reportJson(report)).toMatchObject({
+      cut_short: null,
       relay: { url: "http://relay.example", mode: "development" },
       summary: { kept: 1, broken: 1 },
       promises: [

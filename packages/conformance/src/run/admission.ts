@@ -9,7 +9,7 @@ import { Key } from "../caller/key.ts";
 import { Caller } from "../stage/caller.ts";
 import { Journal } from "../stage/journal.ts";
 
-interface AdmissionOptions {
+export interface AdmissionOptions {
   readonly url: string;
   readonly audience: string;
   readonly namespace: string;

@@ -46,8 +46,17 @@ echo $! >relay.pid
     expect(readFileSync(join(folder, "relay.pid"), "utf8")).not.toBe(first);
   });
 
-  it("is not tried further where the command fails", async () => {
+  it("is not tried further where the command fails: its exit code and what it said are told", async () => {
     writeFileSync(join(folder, "relay.pid"), "0");
-    await expect(restartBy("exit 3", "http://127.0.0.1:9")()).rejects.toThrow(/ended with 3: exit 3/);
+    const command = "echo no such relay >&2; sleep 60 & echo $! >relay.pid; exit 3";
+    // What it leaves running, with its stderr, is not waited for.
+    await expect(restartBy(`cd "${folder}"; ${command}`, "http://127.0.0.1:9")()).rejects.toThrow(
+      /^the restart command ended with 3: .*\nno such relay$/,
+    );
+  });
+
+  it("is not tried where a signal ended the command", async () => {
+    writeFileSync(join(folder, "relay.pid"), "0");
+    await expect(restartBy("kill -9 $$", "http://127.0.0.1:9")()).rejects.toThrow(/ended with SIGKILL/);
   });
 });

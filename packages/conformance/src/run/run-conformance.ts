@@ -1,20 +1,23 @@
 /** Tries a relay: every check over every transport it is for, side by side, and those that need a restart together. */
 
 import { randomBytes } from "node:crypto";
-import { Broken, Unreached } from "../broken.ts";
-import { type Check, type Need, type Transport, transportsOf } from "../check.ts";
-import { Stage } from "../stage/stage.ts";
+import { type Check, type Need, transportsOf } from "../check.ts";
+import { Presence } from "./presence.ts";
 import { Pulse } from "./pulse.ts";
 import { meetRelay, type RelayUnderTest } from "./relay-under-test.ts";
 import { Rendezvous } from "./rendezvous.ts";
-import { type ConformanceReport, type Failure, mistake, type Tried, type Verdict } from "./verdict.ts";
+import { type Run, type Trial, tryOne } from "./try-one.ts";
+import type { ConformanceReport, Tried, Verdict } from "./verdict.ts";
 
 /** The relay to be tried, and what may be done to it. */
 export interface Target {
   readonly url: string;
   /** Admits the checks' agents where the relay does not by itself, and does what only an operator may. */
   readonly operator_token: string | null;
-  /** Kills the relay, as a loss of power would, and starts it again on its data; resolves when it is ready. */
+  /**
+   * Kills the relay, as a loss of power would, and starts it again on its data; resolves when it is ready. Where it
+   * rejects, what needs it counts as not tried, with the error's message as the reason.
+   */
   readonly restart: (() => Promise<void>) | null;
   /** Another relay of the same kind that keeps ended handoffs for seconds: see docs/conformance.md. */
   readonly short_lived: Omit<Target, "short_lived"> | null;
@@ -26,17 +29,11 @@ export interface RunOptions {
   readonly onTried?: (tried: Tried, done: number, of: number) => void;
 }
 
-interface Run {
-  readonly check: Check;
-  readonly transport: Transport;
-}
-
 /** Checks that wait for a clock cost nothing meanwhile; the others share the machine with the relay. */
 const waiting_at_once = 32;
 const busy_at_once = 6;
-const longest_check_ms = 90_000;
-const most_tries = 3;
 
+/** Throws Unreached, NoRelay or NotAdmitted where the relay cannot be tried at all. */
 export async function runConformance(target: Target, { checks, onTried }: RunOptions): Promise<ConformanceReport> {
   const began = performance.now();
   const prefix = `c${randomBytes(4).toString("hex")}`;
@@ -59,22 +56,24 @@ export async function runConformance(target: Target, { checks, onTried }: RunOpt
   const needs = (run: Run, ...wanted: Need[]) => wanted.some((need) => run.check.needs?.includes(need));
   const ofSecond = possible.filter((run) => needs(run, "short_lived", "short_lived_restart"));
   const ofFirst = possible.filter((run) => !ofSecond.includes(run));
+  const hindrances = new Set<string>();
+  const trialOf = (which: RelayUnderTest, restart: Target["restart"]) =>
+    prepare(which, restart, prefix, (why) => hindrances.add(why));
   await Promise.all([
-    tryAll(relay, ofFirst, (run) => needs(run, "restart"), target.restart, prefix, tell),
+    tryAll(trialOf(relay, target.restart), ofFirst, (run) => needs(run, "restart"), tell),
     second === null
       ? null
       : tryAll(
-          second,
+          trialOf(second, short_lived?.restart ?? null),
           ofSecond,
           (run) => needs(run, "short_lived_restart"),
-          short_lived?.restart ?? null,
-          prefix,
           tell,
         ),
   ]);
   const order = new Map(checks.map((check, index) => [check, index]));
   tried.sort((a, b) => (order.get(a.check) ?? 0) - (order.get(b.check) ?? 0) || (a.transport < b.transport ? -1 : 1));
-  return { url: relay.url, about: relay.about, took_ms: performance.now() - began, tried };
+  const cut_short = hindrances.size === 0 ? null : [...hindrances].join("; ");
+  return { url: relay.url, about: relay.about, took_ms: performance.now() - began, tried, cut_short };
 }
 
 const withoutNeed: Readonly<Record<Need, string>> = {
@@ -105,20 +104,34 @@ function whyNot({ check, transport }: Run, target: Target, { about }: RelayUnder
 
 type Tell = (tried: Tried) => void;
 
-async function tryAll(
+interface Prepared extends Trial {
+  readonly rendezvous: Rendezvous;
+}
+
+function prepare(
   relay: RelayUnderTest,
+  restart: Target["restart"],
+  prefix: string,
+  onHindrance: Trial["onHindrance"],
+): Prepared {
+  const { url } = relay;
+  const presence = new Presence({ url, restart });
+  const rendezvous = new Rendezvous(() => presence.restart());
+  return {
+    ...{ relay, prefix, presence, rendezvous, onHindrance },
+    pulse: new Pulse(url),
+    restart: () => rendezvous.meet(),
+  };
+}
+
+async function tryAll(
+  trial: Prepared,
   runs: readonly Run[],
   needsRestart: (run: Run) => boolean,
-  restart: (() => Promise<void>) | null,
-  prefix: string,
   tell: Tell,
 ): Promise<void> {
-  const rendezvous = new Rendezvous(restart ?? (() => Promise.reject(new Error("there is no way to restart it"))));
-  const pulse = new Pulse(relay.url);
-  const one = async (run: Run) => {
-    const verdict = await tryOne(relay, run, prefix, () => rendezvous.meet(), pulse);
-    tell({ ...run, verdict });
-  };
+  const { pulse, rendezvous } = trial;
+  const one = async (run: Run) => tell({ ...run, verdict: await tryOne(trial, run) });
   const plain = runs.filter((run) => !needsRestart(run));
   const waiting = plain.filter(({ check }) => check.waits === true);
   const busy = plain.filter(({ check }) => check.waits !== true);
@@ -138,57 +151,4 @@ async function side(runs: readonly Run[], at_once: number, one: (run: Run) => Pr
     for (let run = left.shift(); run !== undefined; run = left.shift()) await one(run);
   };
   await Promise.all(Array.from({ length: Math.min(at_once, runs.length) }, worker));
-}
-
-/** Again, a few times, where it broke while the relay stood still. A restart is shared with others, so that is not. */
-async function tryOne(
-  relay: RelayUnderTest,
-  run: Run,
-  prefix: string,
-  restart: () => Promise<void>,
-  pulse: Pulse,
-): Promise<Verdict> {
-  const most = run.check.needs?.some((need) => need.endsWith("restart")) === true ? 1 : most_tries;
-  for (let tries = 1; ; tries += 1) {
-    const began = performance.now();
-    const verdict = await tryOnce(relay, run, `${prefix}${tries === 1 ? "" : tries}`, restart);
-    if (verdict.outcome === "kept") return { ...verdict, tries };
-    if (tries === most || !pulse.hasStalledSince(began)) return verdict;
-  }
-}
-
-async function tryOnce(
-  relay: RelayUnderTest,
-  { check, transport }: Run,
-  prefix: string,
-  restart: () => Promise<void>,
-): Promise<Verdict> {
-  const began = performance.now();
-  const name = `${prefix}-${check.id.toLowerCase()}-${transport === "http" ? "h" : "w"}`;
-  const stage = new Stage({ relay, transport, prefix: name, restart });
-  const took_ms = () => performance.now() - began;
-  try {
-    await inTime(check.run(stage));
-    return { outcome: "kept", took_ms: took_ms(), tries: 1 };
-  } catch (error) {
-    return { outcome: "broken", took_ms: took_ms(), failure: failureOf(error, stage) };
-  } finally {
-    stage.dispose();
-  }
-}
-
-async function inTime(work: Promise<void>): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const late = new Broken(`the check to be done within ${longest_check_ms} ms`, "it goes on");
-  const timer = setTimeout(() => reject(late), longest_check_ms);
-  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
-}
-
-/** A mistake of the suite itself is not the relay's: it is told as what it is. */
-function failureOf(error: unknown, { journal }: Stage): Failure {
-  const { exchanges } = journal;
-  if (error instanceof Broken) return { expected: error.expected, got: error.got, exchanges };
-  if (error instanceof Unreached) return { expected: "an answer of the relay", got: error.message, exchanges };
-  const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { expected: mistake, got: told, exchanges };
 }

@@ -20,7 +20,7 @@ export type Verdict =
   | { readonly outcome: "broken"; readonly took_ms: number; readonly failure: Failure }
   /** The relay does not offer what the promise is about. */
   | { readonly outcome: "skipped"; readonly reason: string }
-  /** The suite was not given what it needs for it. */
+  /** The suite was not given what it needs for it, or could not go on. */
   | { readonly outcome: "not_tried"; readonly reason: string };
 
 export interface Tried {
@@ -34,6 +34,8 @@ export interface ConformanceReport {
   readonly about: AboutRelay;
   readonly took_ms: number;
   readonly tried: readonly Tried[];
+  /** Why something was not tried that should have been: the relay went away, a restart failed. Null: all of it was. */
+  readonly cut_short: string | null;
 }
 
 /** Of a promise over all transports: broken by one, it is broken. */

@@ -74,9 +74,11 @@ export class Caller {
 
   /** The operation succeeds, with this status if one is named, and its answer fits its schema. */
   async ok<N extends JsonOperation>(op: N, parts: CallParts = {}, status?: number): Promise<Operations[N]["reply"]> {
-    const { status: got, body } = await this.call(op, parts);
+    const { status: got, body, text } = await this.call(op, parts);
     const isAsWanted = status === undefined ? got >= 200 && got < 300 : got === status;
-    if (!isAsWanted) throw new Broken(`${op} to be answered with ${status ?? "success"}`, `${got} ${shown(body)}`);
+    if (!isAsWanted) {
+      throw new Broken(`${op} to be answered with ${status ?? "success"}`, `${got} ${shown(body ?? text)}`, got);
+    }
     if (isReply(op, body)) return body;
     throw new Broken(`an answer to ${op} that fits its schema`, `${replyFault(op, body)}: ${shown(body)}`);
   }

@@ -39,6 +39,7 @@ export class Stage {
   readonly transport: Transport;
   readonly #options: StageOptions;
   readonly #links: Link[] = [];
+  readonly #over = new AbortController();
   #named = 0;
 
   constructor(options: StageOptions) {
@@ -110,7 +111,8 @@ export class Stage {
 
   /** Nobody in particular; over HTTP, because a WebSocket begins with who one is. */
   stranger(): Caller {
-    return new Caller({ name: "a stranger", link: new HttpLink(this.url, () => null), journal: this.journal });
+    const link = new HttpLink(this.url, () => null, this.#over.signal);
+    return new Caller({ name: "a stranger", link, journal: this.journal });
   }
 
   /** In whose name agents of the checks register, over HTTP. */
@@ -125,16 +127,32 @@ export class Stage {
   }
 
   link(credential: () => string, transport = this.transport): Link {
+    const { signal } = this.#over;
     const link =
-      transport === "http" ? new HttpLink(this.url, credential) : new SocketLink(this.websocketUrl, credential);
+      transport === "http"
+        ? new HttpLink(this.url, credential, signal)
+        : new SocketLink(this.websocketUrl, credential, signal);
     this.#links.push(link);
     return link;
   }
 
   /** A connection of this agent, frame by frame. */
   async peer(agent: Agent): Promise<Peer> {
-    const peer = await Peer.greet(this.websocketUrl, agent.key.credential(agent.name, this.audience));
+    return this.greeted(agent.key.credential(agent.name, this.audience));
+  }
+
+  async greeted(credential: string): Promise<Peer> {
+    return this.#closedAtTheEnd(await Peer.greet(this.websocketUrl, credential));
+  }
+
+  /** One that has not said who it is. */
+  async silentPeer(): Promise<Peer> {
+    return this.#closedAtTheEnd(await Peer.open(this.websocketUrl));
+  }
+
+  #closedAtTheEnd(peer: Peer): Peer {
     this.#links.push({ ...unusedLink, close: () => peer.close() });
+    if (this.#over.signal.aborted) peer.close();
     return peer;
   }
 
@@ -156,7 +174,13 @@ export class Stage {
 
   /** Relays have real clocks: what they do in time has to be waited for. */
   async pause(ms: number): Promise<void> {
-    await pause(ms);
+    await pause(ms, undefined, { signal: this.#over.signal });
+  }
+
+  /** What goes on beside the check: it may come to grief before anybody waits for it. */
+  meanwhile<T>(work: Promise<T>): Promise<T> {
+    work.catch(() => undefined);
+    return work;
   }
 
   that(holds: boolean, expected: string, got: unknown): void {
@@ -174,11 +198,13 @@ export class Stage {
       const value = await read();
       if (isThere(value)) return value;
       if (performance.now() > until) throw new Broken(`${what} within ${within_ms} ms`, shown(value));
-      await pause(50);
+      await this.pause(50);
     }
   }
 
+  /** Ends what still goes on, such as the senders of a check that broke. */
   dispose(): void {
+    this.#over.abort();
     for (const link of this.#links) link.close();
   }
 }

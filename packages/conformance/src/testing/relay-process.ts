@@ -12,10 +12,10 @@ const register = join(import.meta.dirname, "../mutants/register.ts");
 const operator_token = "operator-token-of-the-conformance-suite";
 const start_within_ms = 60_000;
 
-/** Relays that run: none outlives whoever started it, however that ended. */
-const running = new Set<ChildProcess>();
+/** None outlives whoever started it, and none leaves its folder behind. */
+const relays = new Set<RelayProcess>();
 process.once("exit", () => {
-  for (const child of running) child.kill("SIGKILL");
+  for (const relay of relays) relay.abandon();
 });
 
 export interface RelayOptions {
@@ -33,11 +33,13 @@ export class RelayProcess {
   readonly #directory = mkdtempSync(join(tmpdir(), "handfast-conformance-"));
   #child: ChildProcess | null = null;
   #output = "";
+  #isDisposed = false;
 
   private constructor(port: number, options: RelayOptions) {
     this.#port = port;
     this.url = `http://127.0.0.1:${port}`;
     this.#options = options;
+    relays.add(this);
   }
 
   static async start(options: RelayOptions = {}): Promise<RelayProcess> {
@@ -61,12 +63,26 @@ export class RelayProcess {
   }
 
   async dispose(): Promise<void> {
+    this.#isDisposed = true;
     await this.#kill();
     rmSync(this.#directory, { recursive: true, force: true });
+    relays.delete(this);
+  }
+
+  /** All that were started, for a process that is told to end. */
+  static async disposeAll(): Promise<void> {
+    await Promise.all([...relays].map((relay) => relay.dispose()));
+  }
+
+  /** For the last moment of a process, where nothing can be waited for. */
+  abandon(): void {
+    this.#child?.kill("SIGKILL");
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5 });
   }
 
   async #start(): Promise<void> {
     const { mutant = null, mode = "development", flags = [] } = this.#options;
+    if (this.#isDisposed) throw new Error("the relay was disposed of");
     const { PATH = "" } = process.env;
     const child = spawn(
       process.execPath,
@@ -94,8 +110,6 @@ export class RelayProcess {
       },
     );
     this.#child = child;
-    running.add(child);
-    child.once("exit", () => running.delete(child));
     const keep = (piece: Buffer) => {
       this.#output = (this.#output + piece.toString()).slice(-20_000);
     };
@@ -103,7 +117,8 @@ export class RelayProcess {
     child.stderr.on("data", keep);
     const until = performance.now() + start_within_ms;
     while (!(await this.#isReady())) {
-      if (child.exitCode !== null) throw new Error(`the relay ended with ${child.exitCode}:\n${this.#output}`);
+      const end = child.exitCode ?? child.signalCode;
+      if (end !== null) throw new Error(`the relay ended with ${end}:\n${this.#output}`);
       if (performance.now() > until) throw new Error(`the relay was not ready in time:\n${this.#output}`);
       await new Promise((resolve) => setTimeout(resolve, 25));
     }

@@ -58,12 +58,26 @@ export async function tryMutants(
   await Promise.all(Array.from({ length: at_once }, lane));
 }
 
-/** A line of the table: the mutant, who noticed it, and by what. */
+/** Lines of the table: the mutant, who noticed it, and each by what. */
 export function renderTryout({ mutant, broken, blind, took_ms }: Tryout): string {
-  const ids = [...new Set(broken.map(({ check }) => check.id))];
   const mark = blind.length === 0 ? "✓" : "✗";
-  const [first] = broken;
-  const seen = first?.verdict.outcome === "broken" ? first.verdict.failure.expected : "";
-  const said = blind.length === 0 ? `${ids.slice(0, 6).join(", ")}: ${seen}` : `not noticed by ${blind.join(", ")}`;
-  return `${mark} ${mutant.name.padEnd(38)} ${(took_ms / 1_000).toFixed(1).padStart(5)} s  ${said}`;
+  const head = `${mark} ${mutant.name.padEnd(38)} ${(took_ms / 1_000).toFixed(1).padStart(5)} s  `;
+  const missed = blind.length === 0 ? [] : [`not noticed by ${blind.join(", ")}`];
+  const said = [...missed, ...seenBy(broken).map(([id, expected]) => `${id}: ${expected}`)];
+  return head + said.join(`\n${" ".repeat(head.length)}`);
+}
+
+/** The same for programs. */
+export function tryoutJson({ mutant, broken, blind, took_ms }: Tryout): object {
+  const { name, breaks, killed_by } = mutant;
+  const noticed_by = seenBy(broken).map(([id, expected]) => ({ id, expected }));
+  return { name, breaks, killed_by, noticed: blind.length === 0, noticed_by, blind, took_ms: Math.round(took_ms) };
+}
+
+/** Each promise once, with what was expected where it broke first. */
+function seenBy(broken: readonly Tried[]): readonly (readonly [id: string, expected: string])[] {
+  return [...Map.groupBy(broken, ({ check }) => check.id)].map(([id, [first]]) => [
+    id,
+    first?.verdict.outcome === "broken" ? first.verdict.failure.expected : "",
+  ]);
 }
