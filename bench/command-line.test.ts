@@ -34,6 +34,7 @@ describe("the command line", () => {
     expect(() => readSettings(["--only", "kafka"])).toThrow(UsageMistake);
     expect(() => readSettings(["jog"])).toThrow("There is no command jog");
     expect(() => readSettings(["--seconds", "0"])).toThrow("--seconds takes a positive number");
+    expect(() => readSettings(["--speed"])).toThrow(/^Unknown option '--speed'\.$/);
     expect(() => readSettings(["--store", "postgres"])).toThrow("There is no store postgres yet");
   });
 

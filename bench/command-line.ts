@@ -37,7 +37,7 @@ commands
 
 options
   --json           the result for machines, on stdout
-  --quick          under a minute: one round, short, fewer rows
+  --quick          under a minute once everything is installed: one round, short, fewer rows
   --seconds N      time for each figure (compare: 5; profile: 10; idle: 60)
   --rounds N       rounds of all systems in turn (compare: 3)
   --only LIST      some systems only, by name or group, with commas between
@@ -51,6 +51,9 @@ options
   --directory DIR  where the data goes (the system's folder for temporary files, unless that is in memory)
   --store NAME     reserved; there is sqlite
   --help           this text
+
+Peers are installed and built once, before the first comparison: that comes on top, and needs the network.
+Ends with 0 when it has measured, with 1 when a bound of the soak breaks, with 64 for wrong options.
 
 groups: ${[...new Set(Object.values(systems).map(({ group }) => group))].join(", ")}
 systems: ${systemNames.join(", ")}
@@ -97,7 +100,9 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (error) {
-    throw new UsageMistake(error instanceof Error ? error.message : String(error));
+    // Node goes on with advice on arguments that begin with a dash: there are none here, and its quote has no end.
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageMistake(message.replace(/ To specify a positional argument .*/s, "").replace(/\.?$/, "."));
   }
 }
 

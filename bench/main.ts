@@ -90,6 +90,6 @@ else {
   } catch (error) {
     if (!(error instanceof UsageMistake)) throw error;
     process.stderr.write(`${error.message} --help tells more.\n`);
-    process.exitCode = 2;
+    process.exitCode = 64;
   }
 }

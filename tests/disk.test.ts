@@ -100,6 +100,8 @@ describe("a full disk", { timeout }, () => {
     };
     await expect(send()).rejects.toMatchObject({ code: 507, reason: "out_of_space", retryable: true });
     expect(handles.length).toBeGreaterThan(5);
+    // How much is free by now depends on what of the log was moved; for these outputs it is to be too little.
+    disk.leave(15);
 
     const runs: string[] = [];
     const work = (_input: unknown, { handoff }: { readonly handoff: { readonly id: string } }) => {
@@ -131,7 +133,7 @@ describe("a full disk", { timeout }, () => {
     expect(refused.filter((status) => ![202, 507, 500, "nobody"].includes(status))).toEqual([]);
     expect(refused.at(-1)).not.toBe(202);
     disk.unload();
-    if (!relay.isAlive) await relay.start();
+    if (await relay.isEnding()) await relay.start();
     const accepted = answers.flatMap((reply) => (reply?.status === 202 ? [String(reply.body["id"])] : []));
     expect(accepted.length).toBeGreaterThanOrEqual(20);
     for (const id of accepted) expect((await sender.get(`/v1/handoffs/${id}`)).status).toBe(200);

@@ -24,6 +24,8 @@ export async function startRedis({ directory, disk, say }: Place): Promise<Serve
     dir: directory,
     appendonly: "yes",
     appendfsync: "always",
+    // A rewrite in the middle of a figure would be held against it.
+    "auto-aof-rewrite-percentage": "0",
     // Snapshots would only take time from it: the append-only file is what makes it durable.
     save: "",
     "maxmemory-policy": "noeviction",

@@ -47,7 +47,7 @@ export async function startRelay(place: RelayPlace): Promise<RelayServer> {
     output: () => running.output,
     ready_after_ms: performance.now() - running.started_at,
     address: { url },
-    about: "SQLite, WAL, synchronous=FULL; rate and open limits raised out of the way",
+    about: "SQLite, WAL, fdatasync of the log before each confirmation; rate and open limits raised out of the way",
     usage: () => usageOf(running.pid),
     stop: () => running.stop(),
     kill: () => running.kill(),

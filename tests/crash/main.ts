@@ -2,16 +2,20 @@
 
 import { argv, exit, stderr, stdout } from "node:process";
 import { parseArgs } from "node:util";
+import { endWhenTold } from "./end-at-once.ts";
 import { runCrashes } from "./run.ts";
 import { renderReport } from "./table.ts";
 
 const usage = `npm run crash -- [options]
-  --kills N   so many SIGKILLs under load, a third each of the relay, workers and senders (500: a quarter of an hour)
+  --kills N   so many SIGKILLs under load, a third each of the relay, workers and senders
+              (500: about 13 minutes on two cores)
   --help      this text
 
-Ends with 0 when nothing that was accepted was lost or completed twice, else with 1 and what was violated.
+Ends with 0 when nothing that was accepted was lost or completed twice, with 1 and what was violated when not, with 64
+for wrong options, with 128 and the number of the signal when one ended it. Only what was violated leaves its folder.
 `;
 
+endWhenTold();
 const { values } = readOptions();
 if (values.help) {
   stdout.write(usage);
@@ -19,11 +23,9 @@ if (values.help) {
 }
 const kills = Number(values.kills);
 if (!Number.isInteger(kills) || kills < 3) {
-  stderr.write(`--kills is ${values.kills}: give a whole number from 3 on.\n`);
+  stderr.write(`--kills is ${values.kills}: give a whole number from 3 on.\n${usage}`);
   exit(64);
 }
-// An exit takes the relay along; the parties end when nobody is there to speak to.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => exit(1));
 const share = Math.floor(kills / 3);
 const say = (line: string) => stdout.write(`${line}\n`);
 const report = await runCrashes({ relay: kills - 2 * share, worker: share, sender: share, say });

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { execPath } from "node:process";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { endsWithUs } from "./end-at-once.ts";
 import type { PartySettings } from "./life.ts";
 
 export interface PartyRole {
@@ -83,6 +84,7 @@ export class Party {
       stdio: ["pipe", "pipe", "pipe"],
       env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: this.role.cache },
     });
+    endsWithUs(child);
     let said = "";
     child.stderr.on("data", (chunk: Buffer) => {
       said = (said + chunk.toString()).slice(-shown_chars);

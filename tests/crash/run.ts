@@ -11,7 +11,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Bug, withBug } from "../support/put-back.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 import { type Cast, startCast } from "./cast.ts";
-import { gatherEvidence } from "./evidence.ts";
+import { goesWithUs } from "./end-at-once.ts";
+import { type Evidence, gatherEvidence } from "./evidence.ts";
 import { readJournal } from "./journal.ts";
 import { killThem, type Tally } from "./kills.ts";
 import type { SenderLine } from "./lines.ts";
@@ -42,15 +43,18 @@ const drain_within_ms = 300_000;
 export async function runCrashes(plan: CrashPlan): Promise<CrashReport> {
   const began = performance.now();
   const directory = mkdtempSync(join(tmpdir(), "handfast-crash-"));
+  const keep = goesWithUs(directory);
   const kills: Tally = { relay: 0, worker: 0, sender: 0, starting: 0, relay_back_at: [] };
-  const { violations, figures } = await crashAndJudge(plan, directory, kills);
+  const { violations, figures } = await crashAndJudge(plan, directory, kills, keep);
   const is_clean = violations.length === 0;
   if (is_clean) rmSync(directory, { recursive: true });
+  keep();
   const took_ms = performance.now() - began;
   return { violations, figures, kills, took_ms, directory: is_clean ? null : directory };
 }
 
-async function crashAndJudge(plan: CrashPlan, directory: string, kills: Tally): Promise<Verdict> {
+/** `keep` is called once something was found: from then on not even a signal takes the folder away. */
+async function crashAndJudge(plan: CrashPlan, directory: string, kills: Tally, keep: () => void): Promise<Verdict> {
   const cache = join(directory, "cache");
   const environment = plan.bug === undefined ? { NODE_COMPILE_CACHE: cache } : withBug(plan.bug);
   const relay = await RelayProcess.start(generous, join(directory, "data"), { environment });
@@ -71,17 +75,25 @@ async function crashAndJudge(plan: CrashPlan, directory: string, kills: Tally): 
   const stopTelling = tellRegularly(plan.say, () => progressOf(cast, kills));
   const crashed = crash();
   try {
-    const { violations, figures } = judge(await Promise.race([failure.promise, crashed]));
-    return { violations: [...violations, ...(await faultsOfStore(relay))], figures };
-  } catch (error) {
-    // A party that gave up, a relay that does not start, a drain that does not end: each is a finding.
-    return { violations: [error instanceof Error ? error.message : String(error)], figures: {} };
+    const verdict = await judged(relay, Promise.race([failure.promise, crashed]));
+    if (verdict.violations.length > 0) keep();
+    return verdict;
   } finally {
     stopTelling();
     over.abort();
     await Promise.all(everybody().map((party) => party.dispose()));
     await Promise.allSettled([crashed]);
     await relay.end("SIGKILL");
+  }
+}
+
+async function judged(relay: RelayProcess, evidence: Promise<Evidence>): Promise<Verdict> {
+  try {
+    const { violations, figures } = judge(await evidence);
+    return { violations: [...violations, ...(await faultsOfStore(relay))], figures };
+  } catch (error) {
+    // A party that gave up, a relay that does not start, a drain that does not end: each is a finding.
+    return { violations: [error instanceof Error ? error.message : String(error)], figures: {} };
   }
 }
 

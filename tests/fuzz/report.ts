@@ -1,7 +1,8 @@
 /** What a run found, for people: figures, what was reached, and of a failure the seed and the smallest input. */
 
+import type { Bug } from "../support/put-back.ts";
 import type { Failure, Script } from "./run/episode.ts";
-import type { RunReport } from "./run/run.ts";
+import { type RunReport, slow_from_inputs } from "./run/run.ts";
 import type { Shrunk } from "./run/shrink.ts";
 
 const shown_chars = 1_500;
@@ -20,7 +21,7 @@ export function reportText(report: RunReport): string {
     `mutations           ${tally.mutations.size} kinds, ${sum(tally.mutations)} times`,
     `operations          ${tally.operations.size}: ${operationLines(report)}`,
     `states made         ${counts(tally.states)}`,
-    `half-sent requests  ${report.slow_begun}, ${report.slow_answered} answered, the others cut`,
+    `half-sent requests  ${halfSent(report)}`,
     `honest              ${report.honest_completed} handoffs completed, slowest ${report.honest_slowest_ms} ms; ${tally.honest_calls} calls of the cast`,
     `health              ${report.probes} probes, slowest ${report.probe_slowest_ms} ms`,
     `memory              ${rss_mb.first} MB first, ${rss_mb.median} median, ${rss_mb.last} last, ${rss_mb.most} most`,
@@ -36,6 +37,11 @@ export function reportText(report: RunReport): string {
     ...faults.map((fault) => `- ${fault.slice(0, 3_000)}`),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function halfSent({ slow_begun, slow_answered }: RunReport): string {
+  if (slow_begun !== null) return `${slow_begun}, ${slow_answered} answered, the others cut`;
+  return `none: below ${slow_from_inputs} inputs the slow ones are sent whole`;
 }
 
 function perInput(ms: number, inputs: number): string {
@@ -58,13 +64,18 @@ function operationLines({ tally }: RunReport): string {
     .join(", ");
 }
 
-function replayCommand({ seed, episode, steps, without }: Script): string {
+function replayCommand({ seed, episode, steps, without }: Script, bug: Bug | undefined): string {
   const left_out = [...without].flatMap(([step, places]) => [...places].map((place) => `${step}:${place}`));
-  const rest = left_out.length === 0 ? "" : ` --without ${left_out.join(",")}`;
-  return `npm run fuzz -- --seed ${seed} --episode ${episode} --steps ${steps.join(",") || "none"}${rest}`;
+  const options = [
+    `--seed ${seed} --episode ${episode} --steps ${steps.join(",") || "none"}`,
+    ...(left_out.length === 0 ? [] : [`--without ${left_out.join(",")}`]),
+    ...(bug === undefined ? [] : [`--bug ${bug.name}`]),
+  ];
+  return `npm run fuzz -- ${options.join(" ")}`;
 }
 
-export function shrunkText({ script, replayed, replays }: Shrunk): string {
+/** `bug`: the one that was put back, without which it would not fail again. */
+export function shrunkText({ script, replayed, replays }: Shrunk, bug: Bug | undefined): string {
   const { failure, episode } = replayed;
   const lines = [
     `smallest failing input, after ${replays} replays:`,
@@ -73,7 +84,7 @@ export function shrunkText({ script, replayed, replays }: Shrunk): string {
       const how = played.done.length === 0 ? "sound" : played.done.join("; ");
       return `  step ${step}, ${kind}, as ${played.persona} (${how}):\n    ${escaped(played.bytes)}`;
     }),
-    `again: ${replayCommand(script)}`,
+    `again: ${replayCommand(script, bug)}`,
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -96,6 +96,12 @@ export class RelayProcess {
     }
   }
 
+  /** Waits until it is ready, or has ended by itself; whether it has. */
+  async isEnding(): Promise<boolean> {
+    while (this.isAlive && !(await this.#isReady())) await new Promise((resolve) => setTimeout(resolve, 20));
+    return !this.isAlive;
+  }
+
   /** Ends it and waits until it is gone. */
   async end(signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
     const child = this.#child;
@@ -118,7 +124,7 @@ export class RelayProcess {
 
   async #isReady(): Promise<boolean> {
     try {
-      return (await fetch(`${this.url}/readyz`)).ok;
+      return (await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(5_000) })).ok;
     } catch {
       return false;
     }

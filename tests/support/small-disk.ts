@@ -1,7 +1,7 @@
 /** A small disk of its own (a tmpfs), which can be filled and given room again. */
 
 import { execFileSync, spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -27,6 +27,17 @@ export class SmallDisk implements Disposable {
   load(megabytes: number): void {
     const file = openSync(this.#ballast, "w");
     for (let written = 0; written < megabytes * 1_048_576; written += piece.length) writeSync(file, piece);
+    closeSync(file);
+  }
+
+  /** Until no more than so much is free. */
+  leave(megabytes: number): void {
+    const file = openSync(this.#ballast, "a");
+    const free = () => {
+      const { bavail, bsize } = statfsSync(this.directory);
+      return bavail * bsize;
+    };
+    while (free() > megabytes * 1_048_576) writeSync(file, piece);
     closeSync(file);
   }
 

@@ -11,15 +11,17 @@ const began = performance.now();
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const printAll = (lines: readonly string[]) => lines.forEach(print);
 
+// Nobody reads any more (`| head`): as a program that knows nothing of it ends, 128 and the number of SIGPIPE.
+process.stdout.on("error", () => process.exit(141));
+
 try {
   const line = readCommandLine(process.argv.slice(2));
   if (line.help) print(usage);
   else process.exitCode = line.hunt ? await hunt(line) : await run(line);
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;
-  print(error.message);
-  print(usage);
-  process.exitCode = 2;
+  process.stderr.write(`${error.message}\n${usage}\n`);
+  process.exitCode = 64;
 }
 
 async function run(line: CommandLine): Promise<number> {

@@ -2,14 +2,17 @@
 
 import type { Bug } from "../../support/put-back.ts";
 
-interface KnownBug extends Bug {
+export interface KnownBug extends Bug {
+  /** Its name in a sentence. */
+  readonly what: string;
   /** What the report of a run must say of it. */
   readonly shows: RegExp;
 }
 
 export const bugs: readonly KnownBug[] = [
   {
-    name: "a frame that is no frame ends the process",
+    name: "frame-ends-process",
+    what: "a frame that is no frame ends the process",
     changes: [
       {
         file: "relay/src/transports/websocket/ws-socket.ts",
@@ -20,7 +23,8 @@ export const bugs: readonly KnownBug[] = [
     shows: /ended by itself/,
   },
   {
-    name: "a credential that is no JSON is a mistake of the relay",
+    name: "credential-no-json",
+    what: "a credential that is no JSON is a mistake of the relay",
     changes: [
       {
         file: "relay/src/identity/credential.ts",
@@ -32,7 +36,8 @@ export const bugs: readonly KnownBug[] = [
     shows: /made a mistake|was answered with 500/,
   },
   {
-    name: "a call is never answered",
+    name: "call-never-answered",
+    what: "a call is never answered",
     changes: [
       {
         file: "relay/src/transports/websocket/session-call.ts",
@@ -43,7 +48,8 @@ export const bugs: readonly KnownBug[] = [
     shows: /no answer, and no close/,
   },
   {
-    name: "a problem lacks a member",
+    name: "problem-lacks-member",
+    what: "a problem lacks a member",
     changes: [
       {
         file: "relay/src/transports/problem-document.ts",
@@ -54,7 +60,8 @@ export const bugs: readonly KnownBug[] = [
     shows: /a problem document that is none/,
   },
   {
-    name: "a request that can be read in two ways is read in one",
+    name: "request-read-two-ways",
+    what: "a request that can be read in two ways is read in one",
     changes: [
       {
         file: "relay/src/transports/http/server.ts",
@@ -65,7 +72,8 @@ export const bugs: readonly KnownBug[] = [
     shows: /hidden in another was carried out/,
   },
   {
-    name: "anybody sees every handoff",
+    name: "anybody-sees-all",
+    what: "anybody sees every handoff",
     changes: [
       {
         file: "relay/src/operations/parties.ts",
@@ -76,7 +84,8 @@ export const bugs: readonly KnownBug[] = [
     shows: /was let in|an honest handoff failed/,
   },
   {
-    name: "what was asked for is kept for ever",
+    name: "kept-for-ever",
+    what: "what was asked for is kept for ever",
     changes: [
       {
         file: "relay/src/transports/calls.ts",
@@ -88,7 +97,8 @@ export const bugs: readonly KnownBug[] = [
     shows: /ended by itself|takes \d+ MB, more than/,
   },
   {
-    name: "a history has a gap",
+    name: "history-gap",
+    what: "a history has a gap",
     changes: [
       {
         file: "core/src/change.ts",

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { endsWithUs, goesWithUs } from "../../crash/end-at-once.ts";
 import { type Bug, withBug } from "../../support/put-back.ts";
 
 const main = join(import.meta.dirname, "../../../packages/relay/src/main.ts");
@@ -30,12 +31,14 @@ export class RelayUnderFire {
   readonly errors: string[] = [];
   warnings = 0;
   readonly #options: RelayOptions;
+  readonly #forgetRoom: () => void;
   #child: ChildProcess | null = null;
   #output = "";
   #onTrouble: (what: string) => void = () => {};
 
   private constructor(room: string, options: RelayOptions) {
     this.room = room;
+    this.#forgetRoom = goesWithUs(room);
     this.directory = join(room, "data");
     this.#options = options;
   }
@@ -109,6 +112,7 @@ export class RelayUnderFire {
       env: { PATH: process.env["PATH"] ?? "", ...(bug === undefined ? {} : withBug(bug)) },
       cwd: this.room,
     });
+    endsWithUs(child);
     this.#child = child;
     this.#output = "";
     this.#listen(child);
@@ -167,6 +171,7 @@ export class RelayUnderFire {
   async dispose(): Promise<void> {
     await this.end("SIGKILL");
     rmSync(this.room, { recursive: true, force: true });
+    this.#forgetRoom();
   }
 }
 

@@ -36,7 +36,8 @@ export interface RunReport {
   readonly probes: number;
   readonly probe_slowest_ms: number;
   readonly rss_mb: { readonly first: number; readonly median: number; readonly last: number; readonly most: number };
-  readonly slow_begun: number;
+  /** Null: a short run leaves no request half-sent. */
+  readonly slow_begun: number | null;
   readonly slow_answered: number;
   readonly warnings: number;
   /** Of the fuzzer and of the relay, while inputs were sent. */
@@ -48,7 +49,7 @@ const progress_every_ms = 10_000;
 /** From here on a gap in what was reached is a fault of the fuzzer. */
 const covers_from_inputs = 20_000;
 const settle_ms = 500;
-const slow_from_inputs = 10_000;
+export const slow_from_inputs = 10_000;
 /** Of the inputs; after these no request is left half-sent any more. */
 const slow_share = 0.6;
 
@@ -83,7 +84,7 @@ class Fire {
 
   async run(): Promise<RunReport> {
     const { relay, honest, stage } = this.#target;
-    const { seed, lanes, rss_most_mb } = this.#options;
+    const { seed, inputs, lanes, rss_most_mb } = this.#options;
     const token = relay.operator_token;
     const troupes = await Promise.all(
       Array.from({ length: lanes }, (_, number) => gather(relay.url, token, seed, number)),
@@ -109,7 +110,7 @@ class Fire {
       probes: watch.probes,
       probe_slowest_ms: watch.slowest_ms,
       rss_mb: spread(watch.rss_mb),
-      slow_begun: slow.begun,
+      slow_begun: inputs >= slow_from_inputs ? slow.begun : null,
       slow_answered: slow.answered,
       warnings: relay.warnings,
       cpu_ms,

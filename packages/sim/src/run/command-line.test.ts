@@ -1,7 +1,7 @@
 /** What `npm run sim` makes of its options. */
 
 import { expect, test } from "vitest";
-import { readCommandLine, UsageError } from "./command-line.ts";
+import { readCommandLine, UsageError, usage } from "./command-line.ts";
 
 test("few worlds run twice each, of many only every twentieth", () => {
   expect(readCommandLine([]).seeds).toMatchObject({ seeds: 20, handoffs: 500, twice_every: 1 });
@@ -20,6 +20,15 @@ test.each([
   ["--without", "gravity"],
   ["--mistake", "none"],
   ["--speed", "9"],
+  ["--trace"],
+  ["--shrink", "--mistake", "keys-in-memory"],
+  ["--seeds", "3", "--total", "2000"],
+  ["--seed", "3", "--seeds", "2"],
 ])("%s %s is refused", (...args) => {
   expect(() => readCommandLine(args)).toThrow(UsageError);
+});
+
+test("a mistake is hunted in smaller worlds, as the help says", () => {
+  expect(readCommandLine(["--mistake", "keys-in-memory"]).seeds).toMatchObject({ seeds: 100, handoffs: 200 });
+  expect(usage).toContain("500; with --mistake 200");
 });

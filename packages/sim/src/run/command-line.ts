@@ -6,20 +6,26 @@ import { type FaultName, isFaultName } from "../scenario/faults.ts";
 import type { SeedsOptions } from "./run-seeds.ts";
 
 export const usage = `npm run sim -- [options]
-  --seeds N        so many worlds (20)
-  --total N        as many worlds as it takes for N handoffs
-  --handoffs N     accepted handoffs in each (500)
+  --seeds N        so many worlds (20; with --mistake at most 100, until it is found)
+  --total N        as many worlds as it takes for N handoffs (200,000: about 3 minutes on two cores)
+  --handoffs N     accepted handoffs in each (500; with --mistake 200)
   --first N        the first seed (1)
   --twice N        run every Nth seed twice and compare (20; all of them where there are few)
+  --without A,B    without these faults
   --seconds N      stop after so long
   --threads N      so many at once (one per core)
   --json           the result as JSON
+  --help           this text
 
   --seed N         one world again
   --trace          ... with everything that happens in it
-  --without A,B    ... without these faults
   --shrink         ... made as small as it still fails
-  --mistake NAME   with a known mistake put back; "all": hunt each of them`;
+
+  --mistake NAME   with a known mistake put back (docs/simulation.md lists them); "all": hunt each of them
+
+Ends with 0 when every promise held, with 1 when one was broken or too little was reached, with 64 for wrong options.
+With --mistake NAME a broken promise is what is looked for: 1, and how to see it again, or that it was not found.
+With --mistake all: 0 when every mistake was found, else 1.`;
 
 export class UsageError extends Error {}
 
@@ -43,6 +49,7 @@ export const huntOptions: SeedsOptions = { first: 1, seeds: 100, handoffs: 200, 
 export function readCommandLine(args: readonly string[]): CommandLine {
   const { values } = parsed(args);
   const { mistake, seed } = values;
+  refuseContradictions(values);
   const hunt = mistake === "all";
   if (mistake !== undefined && !hunt && !isMistakeName(mistake)) {
     throw new UsageError(`there is no mistake ${mistake}; there are: ${Object.keys(mistakes).join(", ")}`);
@@ -52,7 +59,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   const twice = values.twice === undefined ? (seeds <= few_seeds ? 1 : 20) : whole("twice", values.twice);
   return {
     seeds: {
-      first: seed === undefined ? whole("first", values.first) : whole("seed", seed),
+      first: seed === undefined ? whole("first", values.first ?? "1") : whole("seed", seed),
       seeds,
       handoffs: whole("handoffs", values.handoffs ?? String(mistake === undefined ? 500 : huntOptions.handoffs)),
       total,
@@ -71,6 +78,28 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   };
 }
 
+type Values = ReturnType<typeof parsed>["values"];
+
+/** What would be passed over in silence is refused. */
+function refuseContradictions(values: Values): void {
+  for (const name of ["trace", "shrink"] as const) {
+    if (values[name] && values.seed === undefined) {
+      throw new UsageError(`--${name} is of one world: name it with --seed`);
+    }
+  }
+  const excluding = [
+    ["seeds", "total"],
+    ["seed", "seeds"],
+    ["seed", "total"],
+    ["seed", "first"],
+  ] as const;
+  for (const [one, other] of excluding) {
+    if (values[one] !== undefined && values[other] !== undefined) {
+      throw new UsageError(`--${one} and --${other} exclude each other: give one of them`);
+    }
+  }
+}
+
 function parsed(args: readonly string[]) {
   try {
     return parseArgs({
@@ -79,7 +108,7 @@ function parsed(args: readonly string[]) {
         seeds: { type: "string" },
         total: { type: "string" },
         handoffs: { type: "string" },
-        first: { type: "string", default: "1" },
+        first: { type: "string" },
         twice: { type: "string" },
         seconds: { type: "string" },
         threads: { type: "string" },
@@ -114,7 +143,7 @@ function seedsOf(
 function faultNames(list: string | undefined): readonly FaultName[] {
   return (list?.split(",") ?? []).map((name) => {
     if (isFaultName(name)) return name;
-    throw new UsageError(`there is no fault ${name}`);
+    throw new UsageError(`there is no fault ${name}; docs/simulation.md lists them`);
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { Coverage } from "../coverage/coverage.ts";
-import { failureOf, type SeedsOptions } from "./run-seeds.ts";
+import { type Failure, failureOf, type SeedsOptions, Sum } from "./run-seeds.ts";
 import { type Message, runThreads } from "./run-threads.ts";
 import type { SimulationResult } from "./simulate.ts";
 import { Tally } from "./tally.ts";
@@ -43,4 +43,22 @@ function result(digest: string): SimulationResult {
 test("two runs of a seed that differ are a failure", () => {
   expect(failureOf(options, result("one"), result("one"))).toBeNull();
   expect(failureOf(options, result("one"), result("another"))?.invariant).toBe("a seed fixes everything");
+});
+
+function failure(seed: number): Failure {
+  const how = { handoffs: 30, without: [], mistake: null } as const;
+  return { seed, ...how, invariant: "seq is dense", about: "sim", message: "", tail: [] };
+}
+
+test("of several failures the lowest seed's is told", () => {
+  const sum = new Sum();
+  for (const seed of [8, 3, 5]) sum.add({ ...result("one"), seed }, false, failure(seed));
+  expect(sum.failure?.seed).toBe(3);
+});
+
+test("several threads find the failure that one would have found", { timeout: 300_000 }, async () => {
+  const hunted: SeedsOptions = { first: 1, seeds: 8, handoffs: 200, twice_every: null, mistake: "keys-in-memory" };
+  const one = await runThreads(hunted, 1);
+  expect(one.failure).not.toBeNull();
+  expect((await runThreads(hunted, 4)).failure).toEqual(one.failure);
 });

@@ -35,6 +35,7 @@ export interface SeedsOptions {
 
 export interface SeedsHooks {
   readonly onLine?: (line: string) => void;
+  /** Told of every seed that held. */
   readonly onSeed?: (seed: number, handoffs: number) => void;
 }
 
@@ -79,7 +80,7 @@ export async function runSeeds(options: SeedsOptions, hooks: SeedsHooks = {}): P
     // Without a trace, a second run tells what led to the violation.
     const again = twice || result.violation !== null ? await simulate({ ...setup, trace: true }) : null;
     sum.add(result, twice, failureOf(options, result, again));
-    hooks.onSeed?.(seed, result.handoffs);
+    if (sum.failure === null) hooks.onSeed?.(seed, result.handoffs);
   }
   return sum.result();
 }
@@ -107,6 +108,12 @@ export function failureOf(
   const other = again?.violation?.message ?? again?.digest;
   const message = `first ${one}, then ${other}`;
   return { ...replay, invariant: "a seed fixes everything", about: "sim", message, tail: [] };
+}
+
+/** The failure of the lowest seed, whichever thread was quicker: the same run tells the same. */
+function lowest(one: Failure | null, other: Failure | null): Failure | null {
+  if (one === null || other === null) return one ?? other;
+  return other.seed < one.seed ? other : one;
 }
 
 /** Results of seeds, or of threads, added up. */
@@ -149,7 +156,7 @@ export class Sum {
     this.#drained_most_ms = Math.max(this.#drained_most_ms, drained_ms);
     this.#tally.addAll(counts);
     this.#coverage.addAll(coverage);
-    this.failure ??= failure;
+    this.failure = lowest(this.failure, failure);
   }
 
   #look(invariant: string, count: number): void {

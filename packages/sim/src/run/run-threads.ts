@@ -1,4 +1,7 @@
-/** Runs seeds, or hunts for mistakes, on several threads, each its own share; the first failure stops all. */
+/**
+ * Runs seeds, or hunts for mistakes, on several threads, each its own share. A failure stops every thread that is
+ * past its seed; the others go on up to it, so that the lowest seed that fails is the one that is told.
+ */
 
 import { Worker as Thread } from "node:worker_threads";
 import { type Failure, type SeedsOptions, type SeedsResult, Sum } from "./run-seeds.ts";
@@ -27,14 +30,18 @@ export type Message =
 
 const thread_file = new URL("../seeds-thread.ts", import.meta.url);
 
-/** `onMessage` is told of every line and every seed that is done, on whichever thread. */
+/** `onMessage` is told of every line and every seed that held, on whichever thread. */
 export async function runThreads(
   options: SeedsOptions,
   threads: number,
   onMessage: (message: Message) => void = () => {},
 ): Promise<SeedsResult> {
-  const running = new Set<Thread>();
+  /** The seed that each of them is at. */
+  const seeds = new Map<Thread, number>();
   const sum = new Sum();
+  const stopThosePast = (failed: number) => {
+    for (const [thread, seed] of seeds) if (seed > failed) void thread.terminate();
+  };
   const shares = Array.from({ length: threads }, (_, nth) => ({
     ...options,
     first: options.first + nth,
@@ -43,14 +50,16 @@ export async function runThreads(
     total: options.total == null ? null : Math.ceil(options.total / threads),
   }));
   await Promise.all(
-    shares.map((share) =>
-      runThread({ type: "seeds", options: share }, running, (message) => {
+    shares.map((share) => {
+      const thread = startThread({ type: "seeds", options: share });
+      seeds.set(thread, share.first);
+      return untilOver(thread, (message) => {
         onMessage(message);
-        if (message.type !== "result") return;
-        sum.addAll(message.result);
-        if (message.result.failure !== null) for (const thread of running) void thread.terminate();
-      }),
-    ),
+        if (message.type === "seed") seeds.set(thread, message.seed + threads);
+        if (message.type === "result") sum.addAll(message.result);
+        if (sum.failure !== null) stopThosePast(sum.failure.seed);
+      });
+    }),
   );
   return sum.result();
 }
@@ -66,7 +75,7 @@ export async function huntMistakes(
   const shares = Array.from({ length: threads }, (_, nth) => names.filter((_name, index) => index % threads === nth));
   await Promise.all(
     shares.map((share) =>
-      runThread({ type: "hunt", names: share, options }, new Set(), (message) => {
+      untilOver(startThread({ type: "hunt", names: share, options }), (message) => {
         if (message.type !== "hunted") return;
         hunts.set(message.hunt.mistake, message.hunt);
         onHunt(message.hunt);
@@ -79,23 +88,22 @@ export async function huntMistakes(
 /** A smaller world in which the same promise is broken. */
 export async function shrinkOnThread(failure: Failure, onMessage: (message: Message) => void): Promise<Failure> {
   let smallest = failure;
-  await runThread({ type: "shrink", failure }, new Set(), (message) => {
+  await untilOver(startThread({ type: "shrink", failure }), (message) => {
     onMessage(message);
     if (message.type === "shrunk") smallest = message.failure;
   });
   return smallest;
 }
 
-/** Resolves when the thread is over: its work was done, or another thread's failure ended it. */
-function runThread(job: Job, running: Set<Thread>, onMessage: (message: Message) => void): Promise<void> {
+function startThread(job: Job): Thread {
+  return new Thread(thread_file, { workerData: job });
+}
+
+/** Its work was done, or another thread's failure ended it. */
+function untilOver(thread: Thread, onMessage: (message: Message) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const thread = new Thread(thread_file, { workerData: job });
-    running.add(thread);
     thread.on("message", onMessage);
     thread.on("error", reject);
-    thread.on("exit", () => {
-      running.delete(thread);
-      resolve();
-    });
+    thread.on("exit", () => resolve());
   });
 }
