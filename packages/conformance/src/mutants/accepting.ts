@@ -36,6 +36,8 @@ export const accepting: readonly Mutant[] = [
       {
         file: "packages/engine/src/engine.ts",
         find: `      await this.#commit(batch);
+      // Nobody was heard while it took: that silence was not theirs.
+      if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
       this.#claims.handOver(served);
       this.#answer(plans);`,

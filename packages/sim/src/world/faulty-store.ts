@@ -20,6 +20,8 @@ export class InjectedFault extends Error {
 export interface StoreProcess {
   readonly alive: boolean;
   pause(delay_ms: Duration): Promise<void>;
+  /** A commit begins; returns how to say that it has ended well. */
+  commits(): () => void;
 }
 
 export interface FaultyStoreOptions {
@@ -66,6 +68,7 @@ export class FaultyStore implements Store {
     this.#isHunted = hunted !== null && !this.#options.isHealed() && commands.some((command) => command === hunted);
     const extra =
       this.#isHunted && hunted !== null ? (commonCommands.has(hunted) ? hunted_common_extra : hunted_extra) : 0;
+    const ended = this.#process.commits();
     await this.#write(faults.commit_slow, extra);
     if (this.#broken) throw new InjectedFault("the store was not recovered");
     if (random.chance(faults.commit_fails_before + extra)) throw this.#fail("commit failed before");
@@ -74,6 +77,7 @@ export class FaultyStore implements Store {
     if (random.chance(0.3)) await this.#process.pause(random.between(0, 2));
     if (random.chance(faults.commit_fails_after + extra)) throw this.#fail("commit failed after");
     decisions.committed();
+    ended();
     return results;
   }
 

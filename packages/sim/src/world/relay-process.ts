@@ -47,6 +47,7 @@ export class RelayProcess {
         return process.alive;
       },
       pause: (delay_ms: Duration) => this.#pause(delay_ms),
+      commits: () => this.#commits(),
     };
     this.store = options.wrapStore(
       new FaultyStore({ ...options, crash: (delay_ms) => void this.schedule(delay_ms, crash) }, pausing),
@@ -113,6 +114,16 @@ export class RelayProcess {
         resolve();
       });
     });
+  }
+
+  /** Nobody is heard while a commit takes: a long one is as if the relay had stood still. */
+  #commits(): () => void {
+    const { times, scenario } = this.#options;
+    const began = this.engine.now();
+    return () => {
+      const now = this.engine.now();
+      if (now - began >= scenario.limits.stall_ms) times.resumed(now);
+    };
   }
 
   /** It is away from now on; returns how to say that it is back. */
