@@ -99,7 +99,7 @@ export class Answers {
         case "budget_spent":
           return causation !== null && this.#ledger.isBudgetSpent(causation.id, index);
         case "over_quota":
-          return this.#ledger.openOf(draft.from) + index + quota_slack >= max_open_per_sender;
+          return this.#ledger.openBeforeLast(draft.from) + index + quota_slack >= max_open_per_sender;
         case "nobody_offers":
           return target.kind === "absent";
         case "input_unfit":

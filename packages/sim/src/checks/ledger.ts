@@ -45,6 +45,7 @@ export class Ledger {
   readonly #admission: Admission;
   readonly #budgets: Budgets;
   readonly #openBySender = new Map<string, number>();
+  readonly #endedInLast = new Map<string, number>();
   readonly lanes = new Lanes();
   readonly log = new Log();
   readonly ready: ReadyWork;
@@ -90,6 +91,11 @@ export class Ledger {
     return this.#openBySender.get(from) ?? 0;
   }
 
+  /** How many were open at most while the last batch was decided: what ended in it was open before. */
+  openBeforeLast(from: string): number {
+    return this.openOf(from) + (this.#endedInLast.get(from) ?? 0);
+  }
+
   row(id: string): Handoff | undefined {
     return this.#rows.get(id);
   }
@@ -115,6 +121,7 @@ export class Ledger {
   /** Commits, and looks at what really was committed. */
   async commit(disk: Store, units: readonly Unit[]): Promise<readonly UnitResult[]> {
     const results = await disk.commit(units);
+    this.#endedInLast.clear();
     this.#context.check(() => {
       for (const [index, unit] of units.entries()) if (results[index] === "ok") this.#unit(unit);
       this.ready.committed();
@@ -168,6 +175,7 @@ export class Ledger {
   #count(from: string, delta: number): void {
     if (delta === 0) return;
     this.#openBySender.set(from, this.openOf(from) + delta);
+    if (delta < 0) this.#endedInLast.set(from, (this.#endedInLast.get(from) ?? 0) - delta);
   }
 
   #event(history: History, event: HandoffEvent, next: Handoff): void {
