@@ -2,13 +2,13 @@
 
 import { argv, exit, stderr, stdout } from "node:process";
 import { parseArgs } from "node:util";
-import { endWhenTold } from "./end-at-once.ts";
+import { endWhenTold } from "../support/end-at-once.ts";
 import { runCrashes } from "./run.ts";
 import { renderReport } from "./table.ts";
 
 const usage = `npm run crash -- [options]
   --kills N   so many SIGKILLs under load, a third each of the relay, workers and senders
-              (500: about 13 minutes on two cores)
+              (500: about 13 minutes on two cores, reckoned)
   --help      this text
 
 Ends with 0 when nothing that was accepted was lost or completed twice, with 1 and what was violated when not, with 64

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { execPath } from "node:process";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { endsWithUs } from "./end-at-once.ts";
+import { endsWithUs } from "../support/end-at-once.ts";
 import type { PartySettings } from "./life.ts";
 
 export interface PartyRole {

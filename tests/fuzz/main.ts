@@ -3,7 +3,7 @@
  * `--seed S --episode E` that one is played again alone. See docs/fuzzing.md.
  */
 
-import { endWhenTold } from "../crash/end-at-once.ts";
+import { endWhenTold } from "../support/end-at-once.ts";
 import { type CommandLine, readCommandLine, UsageError, usage } from "./command-line.ts";
 import { failureText, reportText, shrunkText } from "./report.ts";
 import type { Script } from "./run/episode.ts";

@@ -183,6 +183,7 @@ describe("while a commit is being synced", () => {
     "in a list": (store: Store) => store.list({ namespace: ns, order: "newest", limit: 1 }),
     "in the log": (store: Store) => store.events({ namespace: ns, after_pos: 0, limit: 1 }),
     "in the counts": (store: Store) => store.counts(ns),
+    "in a backup": (store: Store) => store.backup(join(root, "copy.db")),
   };
 
   test.each(Object.entries(reads))("what is read of it %s is told after that", async (_, read) => {
@@ -230,10 +231,12 @@ test("a commit is not confirmed by a sync that began before it", async () => {
 
 test("a store that is closed while it recovers is closed, and its lock is free only then", async () => {
   const store = await openSqliteStore({ directory });
-  const recovered = store.recover();
-  const closed = store.close();
+  const told: string[] = [];
+  const recovered = store.recover().then(() => told.push("recovered"));
+  const closed = store.close().then(() => told.push("closed"));
   await expect(openSqliteStore({ directory })).rejects.toMatchObject({ fault: "in_use" });
   await Promise.all([recovered, closed]);
+  expect(told).toEqual(["recovered", "closed"]);
   await (await openSqliteStore({ directory })).close();
 });
 

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endsWithUs, goesWithUs } from "../../crash/end-at-once.ts";
+import { endsWithUs, goesWithUs } from "../../support/end-at-once.ts";
 import { type Bug, withBug } from "../../support/put-back.ts";
 
 const main = join(import.meta.dirname, "../../../packages/relay/src/main.ts");
