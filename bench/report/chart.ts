@@ -46,8 +46,9 @@ export function chart(rows: readonly Row[], caption: string): string {
     return text;
   });
   const height = y + margin;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(caption)}">
-<title>${escaped(caption)}</title>
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title desc">
+<title id="title">Durable handoffs of each system</title>
+<desc id="desc">${escaped(spoken(panels, caption))}</desc>
 <style>${style}
 </style>
 <rect class="paper" width="${width}" height="${height}" rx="8"/>
@@ -55,6 +56,14 @@ ${drawn.join("\n")}
 <text class="note" x="${margin}" y="${height - margin}">${escaped(caption)}</text>
 </svg>
 `;
+}
+
+/** What the bars show, for those who hear it. */
+function spoken(panels: readonly Panel[], caption: string): string {
+  const lines = panels.map(
+    ({ heading, bars }) => `${heading}: ${bars.map(({ title, label }) => `${title} ${label}`).join(", ")}.`,
+  );
+  return [...lines, `${caption}.`].join(" ");
 }
 
 function panelsOf(rows: readonly Row[]): readonly Panel[] {
