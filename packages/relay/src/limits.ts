@@ -66,6 +66,8 @@ export const limits = {
   /** How long what is in flight may take to finish when the relay stops. */
   stop_ms: 10 * second_ms,
   long_poll_ms: 60 * second_ms,
+  /** Over a WebSocket no proxy loses patience, and thousands of idle workers that ask anew each minute would be heard. */
+  ws_wait_ms: 5 * minute_ms,
   page_size_default: 50,
 
   // Handoffs

@@ -5,6 +5,8 @@ export const linkLimits = {
   backoff_most_ms: 5_000,
   /** A wait that the relay is asked for at once; longer ones are asked anew. */
   wait_most_ms: 60_000,
+  /** The same over a WebSocket, whose own pings tell whether the relay is still there. */
+  ws_wait_most_ms: 300_000,
   /** A relay that has not answered a call this long after its wait was over is taken for gone. */
   answer_ms: 30_000,
   /** The least time that a first try gets, however small the patience. */

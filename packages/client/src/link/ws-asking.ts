@@ -135,7 +135,7 @@ export class Asking<Name extends OperationName> implements WsCall {
     const { line, surroundings } = this.#asked;
     this.n = line.nextNumber();
     this.began_at = surroundings.now();
-    this.#wait_ms = Math.min(Math.max(0, this.#until - this.began_at), linkLimits.wait_most_ms);
+    this.#wait_ms = Math.min(Math.max(0, this.#until - this.began_at), linkLimits.ws_wait_most_ms);
     line.add(this);
   }
 

@@ -8,7 +8,7 @@ export const serveLimits = {
   /** Claims open at once. They wait only when there is no work, and the first that gets some claims all that is free. */
   claims: 4,
   /** One round of a claim; the link asks anew within it as the relay allows. */
-  claim_wait_ms: 60_000,
+  claim_wait_ms: 300_000,
   /** After a claim that was refused or not answered. */
   claim_pause_ms: 1_000,
   /** Beats in one lease period: two may be lost. */

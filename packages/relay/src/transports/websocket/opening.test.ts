@@ -109,7 +109,7 @@ describe("a hello", () => {
       frame_bytes: 16_000_000,
       frame_calls: 1_024,
       calls_in_flight: 4_096,
-      wait_ms: 60_000,
+      wait_ms: 300_000,
     });
     expect((await greet(operator_token)).frames[0].hello.role).toBe("operator");
   });

@@ -85,7 +85,7 @@ export class SessionCall implements Carrier {
     if (typeof wait_ms !== "number" || !Number.isSafeInteger(wait_ms) || wait_ms < 0) {
       throw unfit("wait_ms", "must be a whole number of milliseconds");
     }
-    const most = this.#session.limits.long_poll_ms;
+    const most = this.#session.limits.ws_wait_ms;
     return { params, query, wait_ms: Math.min(wait_ms, most), facts: this.#facts(operation) };
   }
 

@@ -198,7 +198,7 @@ export class Session implements FrameListener {
         frame_bytes: limits.ws_frame_bytes,
         frame_calls: limits.ws_frame_calls,
         calls_in_flight: limits.ws_calls_in_flight,
-        wait_ms: limits.long_poll_ms,
+        wait_ms: limits.ws_wait_ms,
       },
     };
   }
