@@ -302,7 +302,7 @@ class Simulation {
     this.#disk_low_until = 0;
     partitions.heal();
     for (const agent of this.#directory.agents) agent.least_grade = 0;
-    await this.#until(() => relay.process !== null, minute);
+    await this.#until(() => relay.isWell, 3 * minute);
     if (this.#scenario.weather !== "clear") cast.replaceAll();
   }
 

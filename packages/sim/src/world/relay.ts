@@ -14,6 +14,7 @@ export class Relay {
   #process: RelayProcess | null = null;
   #last_now: Time = 0;
   #starting = false;
+  #stalls = 0;
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -23,6 +24,11 @@ export class Relay {
   /** The process that answers now; null while there is none. */
   get process(): RelayProcess | null {
     return this.#starting ? null : this.#process;
+  }
+
+  /** It runs, and no stall goes on, in which somebody may still lose patience with it. */
+  get isWell(): boolean {
+    return this.process !== null && this.#stalls === 0;
   }
 
   /** What its clock shows, whether it runs or not. */
@@ -98,6 +104,7 @@ export class Relay {
     const duration_ms = this.#random.skewed(100, 60_000);
     tally.add("faults", "relay stall");
     note?.(`stalls for ${duration_ms} ms`);
+    this.#stalls += 1;
     const back = process.leave();
     process.freeze(duration_ms);
     // Someone may lose patience with a relay that hangs, and kill it.
@@ -107,6 +114,7 @@ export class Relay {
       });
     }
     timeline.schedule(duration_ms, () => {
+      this.#stalls -= 1;
       back();
       if (process === this.process) times.stalled_at = process.engine.now();
       this.#resume(process, duration_ms);
