@@ -55,8 +55,8 @@ function digestOf(
 
 function toJson(value: unknown, name: string, ordered: boolean): string {
   try {
-    const text = ordered ? JSON.stringify(value, sortMembers) : JSON.stringify(value);
-    if (text !== undefined) return text;
+    const text = JSON.stringify(value);
+    if (text !== undefined) return ordered ? inOrder(JSON.parse(text)) : text;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new UsageError(
@@ -69,9 +69,12 @@ function toJson(value: unknown, name: string, ordered: boolean): string {
   throw new UsageError(`The ${name} is a ${typeof value}, which JSON cannot hold.`, "Give plain data.");
 }
 
-function sortMembers(_name: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
+/** As RFC 8785 orders members, so in every language alike: JavaScript alone would put "9" before "10". */
+function inOrder(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(inOrder).join(",")}]`;
+  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${inOrder(member)}`).join(",")}}`;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -49,6 +49,16 @@ describe("the detail of a failure", () => {
     expect(runs).toBe(1);
   });
 
+  test("one that contains itself twice, which doubles at every level, is too much and left out", async () => {
+    const loop: unknown[] = [];
+    loop.push(loop, loop);
+    const { error, runs } = await run(() => {
+      throw new Fail("no", { detail: loop });
+    });
+    expect(error).toMatchObject({ reason: "failed", message: "no" });
+    expect(runs).toBe(1);
+  });
+
   test("too deep, or one that contains itself, is cut", async () => {
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;
