@@ -25,6 +25,7 @@ const groups: readonly Group[] = [
   { names: ["backup"], load: async () => [(await import("./operate/backup.ts")).backupCommand] },
   { names: ["doctor"], load: async () => [(await import("./doctor/doctor.ts")).doctorCommand] },
   { names: ["conformance"], load: async () => [(await import("./conformance.ts")).conformanceCommand] },
+  { names: ["test-relay"], load: async () => [(await import("./test-relay/command.ts")).testRelayCommand] },
   { names: ["explain"], load: async () => [(await import("./explain.ts")).explainCommand] },
   { names: ["completion"], load: async () => [(await import("./completion.ts")).completionCommand(allCommands)] },
   { names: ["version"], load: async () => [(await import("./version-command.ts")).versionCommand] },

@@ -3,15 +3,13 @@
 import { toBase64url } from "@handfast/protocol";
 import type { FrameSocket, InProcessRelay } from "@handfast/relay/in-process";
 import type { ConnectOptions } from "../connect.ts";
-import { loadRelay } from "./load-relay.ts";
+import { ClockedRelay } from "./clocked-relay.ts";
 import { memoryFetch } from "./memory-fetch.ts";
 import { MemoryWebSocket } from "./memory-web-socket.ts";
 import { Network } from "./network.ts";
-import type { ThreadPool } from "./node-thread-pool.ts";
 import { Peer } from "./peer.ts";
 import { seededRandom } from "./seeded-random.ts";
-import { Stir, turn } from "./settle.ts";
-import { VirtualClock } from "./virtual-clock.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
 const seed_bytes = 32;
@@ -25,34 +23,23 @@ export class World {
   readonly relay: InProcessRelay;
   readonly clock: VirtualClock;
   readonly time: VirtualTime;
+  readonly #clocked: ClockedRelay;
   readonly #network: Network;
-  readonly #pool: ThreadPool;
   readonly #seed: number;
   readonly #processes = new Map<string, number>();
 
-  private constructor(relay: InProcessRelay, clock: VirtualClock, stir: Stir, pool: ThreadPool, seed: number) {
+  private constructor(clocked: ClockedRelay, seed: number) {
+    const { relay, clock, stir, pool } = clocked;
+    this.#clocked = clocked;
     this.relay = relay;
     this.clock = clock;
     this.#network = new Network(clock, stir, pool);
     this.time = new VirtualTime(clock, () => this.#network.settle());
-    this.#pool = pool;
     this.#seed = seed;
-    stir.watch(() => relay.isBusy());
   }
 
-  static async make({ start_at, seed }: WorldOptions): Promise<World> {
-    const Relay = await loadRelay();
-    const { watchThreadPool } = await import("./node-thread-pool.ts");
-    const stir = new Stir();
-    const clock = new VirtualClock(start_at, () => stir.note());
-    const defer = (run: () => void) => {
-      stir.note();
-      void turn().then(run);
-    };
-    const schedule = (ms: number, run: () => void) => clock.after(ms, run);
-    const surroundings = { now: () => clock.now(), ...seededRandom(seed, "the relay"), schedule, defer };
-    const relay = await Relay.start({ surroundings });
-    return new World(relay, clock, stir, watchThreadPool(stir), seed);
+  static async make(options: WorldOptions): Promise<World> {
+    return new World(await ClockedRelay.start(options), options.seed);
   }
 
   /** A new process of the agent, which is named after it. */
@@ -89,8 +76,7 @@ export class World {
     return toBase64url(seededRandom(this.#seed, `the key of ${agent}`).randomBytes(seed_bytes));
   }
 
-  async stop(): Promise<void> {
-    await this.relay.stop();
-    this.#pool.stop();
+  stop(): Promise<void> {
+    return this.#clocked.stop();
   }
 }

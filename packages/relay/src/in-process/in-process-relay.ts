@@ -1,15 +1,18 @@
 /**
- * A whole relay inside somebody's own process: no port, no files, and whatever clock it is given. It is the same relay as
- * on a port, from the sockets' frames inwards. Made for tests: `@handfast/client/testing` stands on it.
+ * A whole relay inside somebody's own process: no files, no port unless one is asked for, and whatever clock it is given.
+ * It is the same relay as any other, from the sockets' frames inwards. Made for tests: `@handfast/client/testing` and
+ * `handfast test-relay` stand on it.
  */
 
 import type { Store, Surroundings } from "@handfast/engine";
 import type { EventView } from "@handfast/protocol/wire";
 import { openSqliteStore } from "@handfast/store-sqlite";
 import { type AssembledRelay, assembleRelay } from "../assemble.ts";
+import { publicUrls } from "../configuration/public-urls.ts";
 import { makeRelayKey } from "../identity/relay-key.ts";
 import { limits } from "../limits.ts";
 import { showEvent } from "../operations/events.ts";
+import type { HttpServer, HttpServerOptions } from "../transports/http/server.ts";
 import type { FrameSocket } from "../transports/websocket/frame-socket.ts";
 import { inProcessConfiguration } from "./configuration.ts";
 import { fetchFrom } from "./fetch-call.ts";
@@ -17,10 +20,13 @@ import { memoryArtifacts } from "./memory-artifacts.ts";
 
 export interface InProcessOptions {
   readonly surroundings: Surroundings;
+  /** Also on a free port of this machine, for clients in other processes. Default: on none. */
+  readonly listen?: Required<Pick<HttpServerOptions, "onRequest">>;
 }
 
 /** What its clients know it by; nothing is ever looked up. */
 const url = "http://relay.test";
+const host = "127.0.0.1";
 const operator_token = "operator-of-the-relay-in-this-process";
 
 /**
@@ -35,21 +41,31 @@ export class InProcessRelay {
   readonly url = url;
   readonly operator_token = operator_token;
   readonly #surroundings: Surroundings;
+  readonly #listen: InProcessOptions["listen"];
   readonly #key = makeRelayKey();
   #store: Store;
   #artifacts: ReturnType<typeof memoryArtifacts>;
   #assembled: AssembledRelay | null = null;
+  #server: HttpServer | null = null;
+  /** 0: any that is free. Once it has one, it comes back there. */
+  #port = 0;
 
-  private constructor(surroundings: Surroundings, store: Store) {
+  private constructor({ surroundings, listen }: InProcessOptions, store: Store) {
     this.#surroundings = surroundings;
+    this.#listen = listen;
     this.#store = store;
     this.#artifacts = memoryArtifacts(() => surroundings.now());
   }
 
-  static async start({ surroundings }: InProcessOptions): Promise<InProcessRelay> {
-    const relay = new InProcessRelay(surroundings, await openSqliteStore({ memory: true }));
+  static async start(options: InProcessOptions): Promise<InProcessRelay> {
+    const relay = new InProcessRelay(options, await openSqliteStore({ memory: true }));
     await relay.resume();
     return relay;
+  }
+
+  /** Where other processes reach it; null: nowhere. */
+  get listens_on(): string | null {
+    return this.#port === 0 ? null : `http://${host}:${this.#port}`;
   }
 
   get isRunning(): boolean {
@@ -89,14 +105,17 @@ export class InProcessRelay {
   /** Stops in order; what it knows stays. */
   async pause(): Promise<void> {
     const stopping = this.#assembled;
+    const server = this.#server;
     this.#assembled = null;
+    this.#server = null;
+    await server?.stop();
     await stopping?.stop();
   }
 
   /** On what it knew. */
   async resume(): Promise<void> {
     if (this.#assembled !== null) return;
-    this.#assembled = await assembleRelay({
+    const assembled = await assembleRelay({
       store: this.#store,
       surroundings: this.#surroundings,
       configuration: inProcessConfiguration(url, operator_token),
@@ -106,6 +125,17 @@ export class InProcessRelay {
       limits: calm_limits,
       process_metrics: false,
     });
+    if (this.#listen !== undefined) await this.#serve(assembled, this.#listen);
+    this.#assembled = assembled;
+  }
+
+  /** Its clients may call it by either name; by the one that is the same in every run, so is what they sign. */
+  async #serve(assembled: AssembledRelay, { onRequest }: Required<InProcessOptions>["listen"]): Promise<void> {
+    const { HttpServer } = await import("../transports/http/server.ts");
+    this.#server = new HttpServer({ ...assembled, onRequest });
+    this.#port = await this.#server.listen(host, this.#port);
+    const listening = publicUrls({ public_urls: [], host, loopback: true }, this.#port);
+    assembled.relay.audience.set([url, ...listening], listening);
   }
 
   /** Forgets everything, as one whose disk was lost. To be called while it is paused. */

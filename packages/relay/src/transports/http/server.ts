@@ -1,6 +1,6 @@
 /** HTTP: requests become calls of operations, replies become responses. No rule of Handfast is decided here. */
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { Logger } from "pino";
@@ -23,6 +23,8 @@ export interface HttpServerOptions {
   readonly sessions: WebSocketSessions;
   readonly limits: RelayLimits;
   readonly log: Logger;
+  /** Told of every request as it arrives, before anything is done about it: for tests that must know what is under way. */
+  readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 export class HttpServer {
@@ -87,7 +89,10 @@ export class HttpServer {
       this.#silent.add(socket);
       socket.once("close", () => this.#silent.delete(socket));
     });
-    app.server.prependListener("request", (request, response) => this.#exchanges.begin(request, response));
+    app.server.prependListener("request", (request, response) => {
+      this.#exchanges.begin(request, response);
+      this.#options.onRequest?.(request, response);
+    });
     for (const asked of ["request", "upgrade"]) {
       app.server.on(asked, ({ socket }: IncomingMessage) => this.#silent.delete(socket));
     }
