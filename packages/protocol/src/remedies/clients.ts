@@ -306,6 +306,13 @@ export const clientReasons: readonly Reason[] = [
   },
   {
     codes: [],
+    reason: "heartbeat_failed",
+    cause: "A heartbeat failed in a way that is no answer of the relay's. The next one is tried all the same.",
+    remedy: "If it goes on, look at the message; it names the exception.",
+    mended_by: "agent",
+  },
+  {
+    codes: [],
     reason: "worker_stopping",
     cause: "The worker is being stopped, and gives back what does not end within the grace.",
     remedy: "Keep a checkpoint and return; the next attempt goes on from it.",

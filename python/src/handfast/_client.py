@@ -1,0 +1,252 @@
+"""A connected agent, as users hold it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from typing_extensions import Self, Unpack
+
+from ._base import Base
+from ._connect import open_base
+from ._duration import Duration, to_seconds
+from ._generated.views import QuestionView, Receipt
+from ._link import closed_error
+from ._operations import Params
+from ._send.handle import AsyncHandle
+from ._send.options import ScatterOptions, SendOptions, Target, Task
+from ._send.scatter import AsyncScatter
+from ._send.sending import Sending
+from ._serve.capabilities import Registry
+from ._settings import ConnectOptions
+
+if TYPE_CHECKING:
+    from ._serve import Capabilities, Server
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_CLOSE_GRACE = 5.0
+"""How long close() waits for what was sent and not yet answered."""
+
+
+def connect(**options: Unpack[ConnectOptions]) -> Connecting:
+    """Connects to a relay as an agent: ``hf = await connect()``, or ``async with connect() as hf:``.
+
+    The agent's key is made on first use, and registered where the relay takes new agents by themselves; otherwise the
+    error says what an operator must do.
+    """
+    return Connecting(options)
+
+
+class Connecting:
+    """An agent that is about to connect: await it, or enter it."""
+
+    def __init__(self, options: ConnectOptions) -> None:
+        self._options = options
+        self._client: AsyncClient | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncClient]:
+        return self._connect().__await__()
+
+    async def __aenter__(self) -> AsyncClient:
+        self._client = await self._connect()
+        return self._client
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+    async def _connect(self) -> AsyncClient:
+        return AsyncClient(await open_base(self._options))
+
+
+class AsyncClient:
+    """One agent's connection to a relay: it sends, it serves, or both. Made by `connect()`; of one event loop."""
+
+    agent: str
+    """The agent's name."""
+    url: str
+    """Where the relay is, as it was configured."""
+    key: str | None
+    """Thumbprint of the agent's key; None: a token only."""
+
+    def __init__(self, base: Base) -> None:
+        """For `connect()`."""
+        self._base = base
+        self._sending = Sending(base)
+        self._registry = Registry()
+        self._servers: set[Server] = set()
+        self._closing: asyncio.Task[None] | None = None
+        self.agent = base.agent
+        self.url = base.url
+        self.key = None if base.key is None else base.key.thumbprint
+
+    @classmethod
+    def connect(cls, **options: Unpack[ConnectOptions]) -> Connecting:
+        """As the function `connect`."""
+        return Connecting(options)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.agent} at {self.url}>"
+
+    async def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> AsyncHandle[Any]:
+        """Gives work to an agent (``{"to": name}``), or to whoever offers a capability (a str, or ``{"capability":
+        name}``).
+
+        Returns once the relay has it on disk.
+        """
+        return await self._sending.send(target, input, **options)
+
+    async def notify(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Receipt:
+        """Tells somebody something: it ends as completed when it is acknowledged."""
+        return await self._sending.notify(target, input, **options)
+
+    def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> AsyncScatter[Any]:
+        """Gives many pieces of work away at once, and gathers what becomes of them."""
+        return self._sending.scatter(tasks, **options)
+
+    def handle(self, id: str) -> AsyncHandle[Any]:
+        """A handle on a handoff whose id was kept, also after a restart."""
+        return self._sending.handle(id)
+
+    def gather(self, correlation: str, *, keep: bool = False) -> AsyncScatter[Any]:
+        """The handoffs of a correlation, found again: what `scatter()` gave."""
+        return self._sending.gather(correlation, keep=keep)
+
+    def outcomes(self, *, follow: bool = True, take: bool = False) -> AsyncGenerator[AsyncHandle[Any], None]:
+        """Outcomes that were never taken, each once; then those that come.
+
+        :param follow: Go on with what comes. False: end after what is there now.
+        :param take: Take each when the loop comes back for the next one. Else each is yours to `take()`.
+        """
+        return self._sending.outcomes(follow=follow, take=take)
+
+    def questions(self, *, follow: bool = True) -> AsyncGenerator[QuestionView, None]:
+        """Open questions that were put to this agent, each once; then those that come.
+
+        :param follow: Go on with what comes. False: end after what is open now.
+        """
+        return self._sending.questions(follow=follow)
+
+    async def answer(self, question: str | QuestionView, value: Any) -> QuestionView:
+        """Answers a question."""
+        return await self._sending.answer(question, value)
+
+    def capability(
+        self,
+        name: str | None = None,
+        *,
+        input: Any = None,
+        output: Any = None,
+        timeout: Duration | None = None,
+        description: str | None = None,
+        version: str | None = None,
+        tags: Sequence[str] | None = None,
+        idempotent: bool | None = None,
+        ext: dict[str, Any] | None = None,
+        text: bool = False,
+    ) -> Callable[[F], F]:
+        """Puts a capability on a function, plain or async, for `serve()`; the function stays callable as before.
+
+        :param name: Default: the function's own.
+        :param input: Any type that pydantic knows, or JSON Schema. Default: what the annotations say.
+        :param timeout: The attempt clock: how long one attempt may run. Default: the relay's, 5 minutes.
+        :param description: Default: the function's docstring.
+        :param idempotent: False: never run a second time once it was acknowledged.
+        :param text: The handler is given text and returns text, sent as plain text and not as JSON.
+        """
+        return self._registry.capability(
+            name,
+            input=input,
+            output=output,
+            timeout=timeout,
+            description=description,
+            version=version,
+            tags=tags,
+            idempotent=idempotent,
+            ext=ext,
+            text=text,
+        )
+
+    async def serve(
+        self,
+        capabilities: Capabilities | None = None,
+        *,
+        concurrency: int | None = None,
+        worker: str | None = None,
+        grace: Duration | None = None,
+        signals: bool = True,
+    ) -> Server:
+        """Offers capabilities, each with its handler, and works on what comes. Returns once the relay knows of them.
+
+        :param capabilities: Handlers by capability, besides those that `capability()` was put on.
+        :param concurrency: Handoffs worked on at once. Default: 10.
+        :param worker: The name of this process among the workers of its agent. Default: a random one.
+        :param grace: How long running handlers may take to end when the worker stops. Default: 20 seconds.
+        :param signals: Stop in order on SIGTERM and SIGINT; a second signal ends the process.
+        """
+        from ._serve import ServeOptions, serve
+
+        given = {"concurrency": concurrency, "worker": worker, "grace": grace}
+        options: Any = {name: value for name, value in given.items() if value is not None}
+        server = await serve(
+            self._base,
+            self._registry.with_given(capabilities),
+            ServeOptions(signals=signals, **options),
+            sending=self._sending,
+        )
+        self._servers.add(server)
+        server.on_stopped(lambda: self._servers.discard(server))
+        return server
+
+    async def call(
+        self,
+        name: str,
+        *,
+        params: Params | None = None,
+        query: Params | None = None,
+        body: Any = None,
+        wait: Duration | None = None,
+        patience: Duration | None = None,
+        traceparent: str | None = None,
+    ) -> Any:
+        """Any operation of the relay, by its name, such as ``hf.call("agents", query={"limit": 10})``.
+
+        :param wait: How long the relay is asked to wait for what the call is about.
+        :param patience: How long to go on trying while the relay is away. Default: the client's.
+        """
+        return await self._base.link.call(
+            name,
+            params=params,
+            query=query,
+            body=body,
+            wait=None if wait is None else to_seconds(wait, "The option wait"),
+            patience=None if patience is None else to_seconds(patience, "The option patience"),
+            traceparent=traceparent,
+        )
+
+    async def close(self) -> None:
+        """Stops what it serves, lets what was sent be answered, for a few seconds, and lets go of the relay."""
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._close())
+        # Given up by one who waits for it, it goes on all the same.
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        for server in list(self._servers):
+            await server.stop()
+        await self._sending.settled()
+        self._base.closed.set(closed_error())
+        await self._base.link.close(_CLOSE_GRACE)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,1 @@
+"""The sending side: give work away, and know what became of it."""

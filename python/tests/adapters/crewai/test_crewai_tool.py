@@ -1,0 +1,148 @@
+"""A capability as a tool of an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import pytest
+from crewai.tools.tool_failure import ToolFailure
+from crewai_model import crew_of, kickoff, model, tool_call, tool_result
+from pydantic import BaseModel
+
+from handfast import Client, Fail, Retry, UsageError
+from handfast.crewai import handoff_tool
+
+Agents = Callable[..., Client]
+Name = Callable[[str], str]
+
+
+class Query(BaseModel):
+    query: str
+    depth: Literal["short", "long"] = "short"
+    site: str | None = None
+
+
+class Found(BaseModel):
+    summary: str
+
+
+def test_an_agent_finds_name_description_and_arguments_in_the_manifest(sync_agent: Agents, name: Name) -> None:
+    capability = name("web_research")
+    worker = sync_agent("researcher")
+    heard: list[dict[str, Any]] = []
+
+    @worker.capability(capability, description="Searches the web and sums up.")
+    def research(query: Query) -> Found:
+        heard.append(query.model_dump(exclude_unset=True))
+        return Found(summary=f"all of {query.query}")
+
+    worker.serve(signals=False)
+    tool = handoff_tool(sync_agent("planner"), capability, name="research", timeout=20)
+    assert tool.name == "research"
+    assert "Searches the web and sums up." in tool.description
+    assert tool.args_schema.model_fields["query"].is_required()
+    assert tool.args_schema.model_json_schema()["properties"]["depth"]["anyOf"][0]["enum"] == ["short", "long"]
+
+    said: list[str] = []
+
+    def script(messages: list[Any]) -> Any:
+        result = tool_result(messages)
+        if result is None:
+            return tool_call("research", query="fsync", depth=None)
+        said.append(result)
+        return "Done."
+
+    assert kickoff(crew_of(model(script), "Look it up", tools=[tool])).raw == "Done."
+    assert said == ['{"summary": "all of fsync"}']
+    # What the model left out, or gave as null where the manifest knows no null, is not sent.
+    assert [entry["query"] for entry in heard] == ["fsync"]
+    assert "depth" not in heard[0]
+
+
+def test_failures_come_back_as_text_with_code_and_whether_to_try_again(sync_agent: Agents, name: Name) -> None:
+    capability = name("fragile")
+    worker = sync_agent("fragile")
+
+    def fragile(how: str) -> str:
+        if how == "for good":
+            raise Fail("No such page.", reason="not_found")
+        if how == "for now":
+            raise Retry("The site is busy.", after=3600)
+        raise KeyError("a bug")
+
+    worker.serve({capability: fragile}, signals=False)
+    tool = handoff_tool(sync_agent("planner"), capability, timeout=20, attempts=1)
+
+    for_good = tool.run(input="for good")
+    assert isinstance(for_good, ToolFailure)
+    assert for_good.code == "500"
+    assert not for_good.retryable
+    assert "No such page." in for_good.as_agent_message()
+    assert "500" in for_good.as_agent_message()
+    assert "Trying the same again does not help." in for_good.as_agent_message()
+
+    for_now = tool.run(input="for now")
+    assert for_now.retryable
+    assert "Trying again may help." in for_now.as_agent_message()
+
+    bug = tool.run(input="x")
+    assert "KeyError" in bug.message
+    assert "Traceback" not in bug.message
+
+    # What the manifest does not allow is refused by the relay, and said so.
+    unfit = handoff_tool(sync_agent("planner"), capability, input={"type": "number"}, description="-").run(input=7)
+    assert unfit.code == "422"
+
+
+def test_the_model_reads_what_failed(sync_agent: Agents, name: Name) -> None:
+    tool = handoff_tool(
+        sync_agent("planner"), name("nowhere"), name="ask", description="Asks.", input={"type": "string"}, timeout=20
+    )
+    read: list[str] = []
+
+    def script(messages: list[Any]) -> Any:
+        result = tool_result(messages)
+        if result is None:
+            return tool_call("ask", input="?")
+        read.append(result)
+        return "Nobody was there."
+
+    output = kickoff(crew_of(model(script), "Ask", tools=[tool]))
+    assert "406" in read[0]
+    assert "does not help" in read[0]
+    # CrewAI knows that the call failed, though the crew went on.
+    assert [failure.failure.code for failure in output.tool_failures] == ["406"]
+
+
+def test_a_deadline_holds_while_the_tool_waits(sync_agent: Agents, name: Name) -> None:
+    tool = handoff_tool(
+        sync_agent("planner"),
+        name("absent"),
+        description="-",
+        input={"type": "string"},
+        timeout="300ms",
+        queue_if_absent=True,
+    )
+    failure = tool.run(input="?")
+    assert failure.code in ("408", "503")
+    assert failure.details["status"] == "expired"
+
+
+def test_the_same_call_again_is_another_handoff_also_where_the_crew_caches(sync_agent: Agents, name: Name) -> None:
+    capability = name("count")
+    worker = sync_agent("counter")
+    ids: list[str] = []
+    worker.serve({capability: lambda _input, ctx: ids.append(ctx.handoff["id"])}, signals=False)
+    tool = handoff_tool(sync_agent("planner"), capability, name="count", timeout=20)
+
+    def script(messages: list[Any]) -> Any:
+        return tool_call("count", input="x") if len(ids) < 2 else "Counted."
+
+    assert kickoff(crew_of(model(script), "Count twice", tools=[tool], cache=True)).raw == "Counted."
+    assert len(set(ids)) == 2
+
+
+def test_without_a_manifest_it_says_what_to_give(sync_agent: Agents, name: Name) -> None:
+    with pytest.raises(UsageError, match="Start its worker first"):
+        handoff_tool(sync_agent("planner"), name("nowhere"))
