@@ -2,9 +2,16 @@ import { configDefaults, defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["packages/*/src/**/*.test.ts", "tests/**/*.test.ts", "bench/**/*.test.ts"],
-    // What the benchmark obtained is not ours.
-    exclude: [...configDefaults.exclude, "bench/.cache/**"],
+    include: [
+      "packages/*/src/**/*.test.ts",
+      "adapters/*/src/**/*.test.ts",
+      "tests/**/*.test.ts",
+      "bench/**/*.test.ts",
+      "interop/**/*.test.ts",
+      "examples/**/*.test.ts",
+    ],
+    // What the benchmark and the cross-framework suite obtained is not ours.
+    exclude: [...configDefaults.exclude, "**/.cache/**"],
     reporters: ["default", "./scripts/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -23,7 +23,24 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Each after those it needs. */
-const folders = ["protocol", "core", "engine", "store-sqlite", "relay", "client", "conformance", "cli"] as const;
+const folders = [
+  "packages/protocol",
+  "packages/core",
+  "packages/engine",
+  "packages/store-sqlite",
+  "packages/relay",
+  "packages/client",
+  "packages/conformance",
+  "packages/cli",
+  "adapters/openclaw",
+  "adapters/kit",
+  "adapters/langgraph",
+  "adapters/ai-sdk",
+  "adapters/openai-agents",
+] as const;
+
+/** What OpenClaw reads of a plugin before it loads it. */
+const plugin_manifest = "openclaw.plugin.json";
 
 /** Doors for our own tests only. */
 const internal = new Set(["@handfast/core/testing"]);
@@ -32,31 +49,35 @@ interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly exports?: Readonly<Record<string, string>>;
+  /** What OpenClaw reads of a plugin's package: where it is entered, and which OpenClaw it needs. */
+  readonly openclaw?: { readonly extensions: readonly string[] };
   readonly [member: string]: unknown;
 }
 
-/** The names of the packed files, in the order in which they need each other. */
-export function packAll(target: string): readonly string[] {
+/** The names of the packed files, in the order in which they need each other. `only`: of these folders, not of all. */
+export function packAll(target: string, only: readonly string[] = folders): readonly string[] {
   mkdirSync(target, { recursive: true });
   const staging = join(root, "dist-packages");
   mkdirSync(staging, { recursive: true });
   const stage = mkdtempSync(join(staging, "build-"));
   try {
-    return folders.map((folder) => packOne(folder, stage, target));
+    return folders.filter((folder) => only.includes(folder)).map((folder) => packOne(folder, stage, target));
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
 }
 
 function packOne(folder: string, stage: string, target: string): string {
-  const source = join(root, "packages", folder);
-  const built = join(stage, folder);
+  const source = join(root, folder);
+  const built = join(stage, basename(folder));
   const manifest: Manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
   copySources(source, built);
   writeJson(join(built, "package.json"), published(manifest));
   copyFileSync(join(root, "LICENSE"), join(built, "LICENSE"));
   copyFileSync(join(source, "README.md"), join(built, "README.md"));
-  if (folder === "cli") prepareCommand(source, built);
+  if (folder === "packages/cli") prepareCommand(source, built);
+  if (existsSync(join(source, plugin_manifest)))
+    copyFileSync(join(source, plugin_manifest), join(built, plugin_manifest));
   compile(built);
   standIn(stage, folder, manifest.name);
   return pack(built, target);
@@ -79,12 +100,20 @@ function published({ devDependencies: _, scripts: __, exports, ...manifest }: Ma
   const doors = Object.entries(exports ?? {})
     .filter(([door]) => !internal.has(manifest.name + door.slice(1)))
     .map(([door, file]) => [door, { types: inDist(file, ".d.ts"), default: inDist(file, ".js") }]);
-  const files = ["dist", ...(manifest["bin"] === undefined ? [] : ["bin", "deploy", "docs"])];
+  const { bin, openclaw } = manifest;
+  const files = [
+    "dist",
+    ...(bin === undefined ? [] : ["bin", "deploy", "docs"]),
+    ...(openclaw === undefined ? [] : [plugin_manifest]),
+  ];
   return {
     ...manifest,
     name: manifest.name,
     version: manifest.version,
     ...(doors.length === 0 ? {} : { exports: Object.fromEntries(doors) }),
+    ...(openclaw === undefined
+      ? {}
+      : { openclaw: { ...openclaw, extensions: openclaw.extensions.map((file) => inDist(file, ".js")) } }),
     files,
     publishConfig: { access: "public" },
   };
@@ -153,7 +182,7 @@ function pointToBuilt(declaration: string): void {
 function standIn(stage: string, folder: string, name: string): void {
   const link = join(stage, "node_modules", name);
   mkdirSync(dirname(link), { recursive: true });
-  symlinkSync(join(stage, folder), link, "dir");
+  symlinkSync(join(stage, basename(folder)), link, "dir");
 }
 
 function pack(built: string, target: string): string {

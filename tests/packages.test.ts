@@ -10,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +24,9 @@ import { differences, follow, readGuide } from "./support/guide.ts";
 
 const root = join(import.meta.dirname, "..");
 const own = ["protocol", "core", "engine", "store-sqlite", "relay", "client", "conformance"];
-const packages = [...own.map((name) => `@handfast/${name}`), "handfast"];
+/** Adapters, each with the packages of its framework. */
+const adapters = { langgraph: ["@langchain"], "ai-sdk": ["ai"], "openai-agents": ["@openai", "zod"] };
+const packages = [...[...own, "adapter-kit", ...Object.keys(adapters)].map((name) => `@handfast/${name}`), "handfast"];
 
 let folder: string;
 const inFolder = (...path: string[]) => join(folder, ...path);
@@ -34,7 +37,8 @@ beforeAll(async () => {
   chmodSync(folder, 0o755);
   const packed = packAll(inFolder("packed")).map((name) => inFolder("packed", name));
   writeFileSync(inFolder("package.json"), '{ "name": "a-user", "private": true, "type": "module" }');
-  npm("install", "--no-audit", "--no-fund", "--prefer-offline", "--omit=dev", ...packed);
+  // The frameworks of the adapters are those of this workspace: they are large.
+  npm("install", "--no-audit", "--no-fund", "--prefer-offline", "--omit=dev", "--omit=peer", ...packed);
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -79,6 +83,17 @@ describe.each(packages)("%s", (name) => {
     });
     expect(wrong).toEqual([]);
   });
+});
+
+test.each(Object.entries(adapters))("@handfast/%s works beside its framework", (name, frameworks) => {
+  for (const each of frameworks) {
+    if (!existsSync(installed(each))) symlinkSync(join(root, "node_modules", each), installed(each));
+  }
+  const program = `console.log(Object.keys(await import("@handfast/${name}")).join(" "))`;
+  const words = ["--input-type=module", "--eval", program];
+  expect(execFileSync(execPath, words, { cwd: folder, encoding: "utf8" })).toMatch(
+    /handoffTool .*pausingHandoffTool|handoffTool .*resumeOutcomes/,
+  );
 });
 
 test("what the readmes show works", { timeout: 120_000 }, async () => {

@@ -1,0 +1,8 @@
+/** docs/frameworks/ai-sdk.md, as a reader follows it. */
+
+import { expect, test } from "vitest";
+import { followed } from "../../kit/src/testing/follow-guide.ts";
+
+test("the guide shows what its program prints", { timeout: 120_000 }, async () => {
+  expect(await followed("ai-sdk", ["ai"])).toEqual([]);
+});

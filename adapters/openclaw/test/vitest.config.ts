@@ -1,0 +1,14 @@
+/** The tests that need a real OpenClaw: one gateway for each file, and one file at a time, for a gateway takes 800 MB. */
+
+import { join } from "node:path";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    root: join(import.meta.dirname, "../../.."),
+    include: ["adapters/openclaw/test/*.openclaw.ts"],
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    fileParallelism: false,
+  },
+});
