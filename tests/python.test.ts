@@ -9,6 +9,8 @@ import { NoPython, pythonEnvironment } from "./support/python-environment.ts";
 const run = promisify(execFile);
 const folder = join(import.meta.dirname, "../python");
 const minutes = 60_000;
+/** Adapters have their own time: `npm run test:frameworks`. */
+const frameworks = process.env["FRAMEWORKS"] === "all";
 /** Those whose frameworks share an environment. */
 const adapters = ["_adapters", "langgraph", "autogen", "agent_framework"];
 
@@ -28,7 +30,7 @@ describe("the Python SDK", () => {
     ["is free of what a linter finds", ["ruff", "check", ".", "../interop/programs", "../examples"]],
     ["is typed", ["mypy"]],
     ["is typed where it meets a framework", ["mypy", ...adapters.flatMap((name) => ["-p", `handfast.${name}`])]],
-    ["passes its tests", ["pytest", "-q"]],
+    ["passes its tests", ["pytest", "-q", "-n", "4", ...(frameworks ? [] : ["--ignore", "tests/adapters"])]],
   ] as [string, [string, ...string[]]][])("%s", { timeout: 15 * minutes }, async ([, [module, ...args]], context) => {
     if (python instanceof NoPython) return context.skip(python.message);
     const { code, output } = await ran(python, ["-m", module, ...args]);

@@ -124,7 +124,9 @@ class Waking {
         await pauseFor(pause * 2 ** (attempt - 1), this.#ending.signal);
         continue;
       }
-      return this.#options.onWoken?.({ handoff: view.id, key, how });
+      // Not waited for: it may well stop the waker, which waits for this.
+      void this.#options.onWoken?.({ handoff: view.id, key, how });
+      return;
     }
   }
 

@@ -1,5 +1,6 @@
 /** A test relay and its clock, as they are told what to do: one order after the other, each answered when all is at rest. */
 
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as real } from "node:timers/promises";
 import { ClockedRelay, VirtualTime } from "@handfast/client/testing/internal";
 import { OpenCalls, type ParkedCalls } from "./open-calls.ts";
@@ -41,7 +42,7 @@ export class Session {
     const calls = new OpenCalls();
     const clocked = await ClockedRelay.start({
       ...beginning,
-      listen: { onRequest: (request, response) => calls.begin(request, response) },
+      listen: { onRequest: (request, response) => calls.begin(request as IncomingMessage, response as ServerResponse) },
     });
     return new Session(beginning, clocked, calls);
   }

@@ -12,7 +12,7 @@ import { publicUrls } from "../configuration/public-urls.ts";
 import { makeRelayKey } from "../identity/relay-key.ts";
 import { limits } from "../limits.ts";
 import { showEvent } from "../operations/events.ts";
-import type { HttpServer, HttpServerOptions } from "../transports/http/server.ts";
+import type { HttpServer } from "../transports/http/server.ts";
 import type { FrameSocket } from "../transports/websocket/frame-socket.ts";
 import { inProcessConfiguration } from "./configuration.ts";
 import { fetchFrom } from "./fetch-call.ts";
@@ -20,8 +20,11 @@ import { memoryArtifacts } from "./memory-artifacts.ts";
 
 export interface InProcessOptions {
   readonly surroundings: Surroundings;
-  /** Also on a free port of this machine, for clients in other processes. Default: on none. */
-  readonly listen?: Required<Pick<HttpServerOptions, "onRequest">>;
+  /**
+   * Also on a free port of this machine, for clients in other processes. Default: on none. `onRequest` is told of what
+   * arrives: Node's IncomingMessage and ServerResponse, by no name here, for whoever tests need not have Node's types.
+   */
+  readonly listen?: { readonly onRequest: (request: object, response: object) => void };
 }
 
 /** What its clients know it by; nothing is ever looked up. */
