@@ -1,4 +1,4 @@
-/** The Python SDK's own checks: format, lint, types, and its tests, with the frameworks that share an environment. */
+/** The Python SDK's own checks: format, lint, types and tests. Its adapters' are run by `npm run test:frameworks`. */
 
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -9,8 +9,6 @@ import { NoPython, pythonEnvironment } from "./support/python-environment.ts";
 const run = promisify(execFile);
 const folder = join(import.meta.dirname, "../python");
 const minutes = 60_000;
-/** Adapters have their own time: `npm run test:frameworks`. */
-const frameworks = process.env["FRAMEWORKS"] === "all";
 /** Those whose frameworks share an environment. */
 const adapters = ["_adapters", "langgraph", "autogen", "agent_framework"];
 
@@ -30,7 +28,7 @@ describe("the Python SDK", () => {
     ["is free of what a linter finds", ["ruff", "check", ".", "../interop/programs", "../examples"]],
     ["is typed", ["mypy"]],
     ["is typed where it meets a framework", ["mypy", ...adapters.flatMap((name) => ["-p", `handfast.${name}`])]],
-    ["passes its tests", ["pytest", "-q", "-n", "4", ...(frameworks ? [] : ["--ignore", "tests/adapters"])]],
+    ["passes its tests", ["pytest", "-q", "-n", "4", "--ignore", "tests/adapters"]],
   ] as [string, [string, ...string[]]][])("%s", { timeout: 15 * minutes }, async ([, [module, ...args]], context) => {
     if (python instanceof NoPython) return context.skip(python.message);
     const { code, output } = await ran(python, ["-m", module, ...args]);
