@@ -3,7 +3,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { endsWithUs } from "../../tests/support/end-at-once.ts";
 import type { SenderCommand, SenderMessage, WorkerCommand } from "../protocol.ts";
 import type { SenderSeat, WorkerSeat } from "./row.ts";
 
@@ -38,7 +37,10 @@ export class LineProcess {
       env: { PATH: process.env["PATH"] ?? "", ...program.environment },
     });
     this.#child = child;
-    endsWithUs(child);
+    // Whoever started it and exits, however, takes it along, with whatever it started itself.
+    const endGroup = () => this.#signalGroup();
+    process.once("exit", endGroup);
+    child.once("close", () => process.off("exit", endGroup));
     // Whoever is killed does not read the rest.
     child.stdin?.on("error", () => {});
     if (child.stdout !== null) createInterface({ input: child.stdout }).on("line", (line) => this.#read(line));
@@ -69,14 +71,14 @@ export class LineProcess {
   }
 
   async kill(): Promise<void> {
-    await this.#end("SIGKILL");
+    await this.#end();
   }
 
   /** By the end of its input; what does not stop in time is killed, and that is a fault. */
   async stop(): Promise<void> {
     if (this.#hasEnded) return;
     this.#child.stdin?.end();
-    const timer = setTimeout(() => void this.#end("SIGKILL"), stop_within_ms);
+    const timer = setTimeout(() => void this.#end(), stop_within_ms);
     await this.#gone();
     clearTimeout(timer);
     const { exitCode, signalCode } = this.#child;
@@ -113,11 +115,14 @@ export class LineProcess {
     });
   }
 
-  async #end(signal: "SIGKILL"): Promise<void> {
-    const { pid } = this.#child;
-    if (pid === undefined || this.#hasEnded) return;
-    process.kill(-pid, signal);
+  async #end(): Promise<void> {
+    this.#signalGroup();
     await this.#gone();
+  }
+
+  #signalGroup(): void {
+    const { pid } = this.#child;
+    if (pid !== undefined && !this.#hasEnded) process.kill(-pid, "SIGKILL");
   }
 
   async #gone(): Promise<void> {
