@@ -61,6 +61,29 @@ test("a node that throws is tried again where it stands; what came before it is 
   expect(await isTaken(id)).toBe(true);
 });
 
+test("a thread cut off between a step that was done and the next goes on, and is not taken for awake", async () => {
+  const [found, end] = gate();
+  await servedBy(() => found);
+  const ran: string[] = [];
+  const graph = planner({ hf, saver, ran: (node) => void ran.push(node) });
+  const id = await asleep(graph, end);
+  const put = saver.put.bind(saver);
+  saver.put = async (config, checkpoint, metadata) => {
+    // The writes of "note" are kept; the state that follows from them is not.
+    if (ran.at(-1) === "note") {
+      saver.put = put;
+      throw new Error("the disk was away");
+    }
+    return put(config, checkpoint, metadata);
+  };
+  const woken: Woken[] = [];
+  const resumer = resumeOutcomes(hf, graph, { pause: 1, onWoken: (each) => woken.push(each) });
+  await until(() => woken.length === 1);
+  await resumer.stop();
+  expect(ran).toEqual(["plan", "note", "write"]);
+  expect(woken).toEqual([{ handoff: id, key: "langgraph/graph/t", how: "continued" }]);
+});
+
 test("one that throws every time keeps its outcome at the relay, and the next start goes on", async () => {
   const [found, end] = gate();
   await servedBy(() => found);
