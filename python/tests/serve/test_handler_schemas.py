@@ -121,6 +121,12 @@ def test_plain_json_schema_goes_to_the_relay_as_it_stands() -> None:
     assert read.opened(7) == 7
 
 
+@pytest.mark.parametrize("schema", ["no schema", "NoSuchType"])
+def test_text_that_names_no_type_is_a_usage_error_too(schema: str) -> None:
+    with pytest.raises(UsageError, match="The input of work cannot be written as JSON Schema"):
+        read_schema(schema, "input", "The input of work")
+
+
 def test_a_type_without_a_schema_is_a_usage_error_that_names_it() -> None:
     with pytest.raises(UsageError, match="The input of work cannot be written as JSON Schema"):
         read_schema(threading_lock_type(), "input", "The input of work")
