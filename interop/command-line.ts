@@ -35,7 +35,7 @@ rows: ${rows.join(", ")}
 scenarios:
 ${scenario_names.map((name) => `  ${name.padEnd(14)}  ${scenarios[name]}`).join("\n")}
 
-The first run installs the frameworks into interop/.cache (about 3 GB, needs the network). A framework that cannot be had is
+The first run installs the frameworks into interop/.cache and adapters/openclaw (about 2 GB, needs the network). A framework that cannot be had is
 named with its reason, and its pairs are left out.
 Ends with 0 when every scenario of every pair passed or is a named gap, with 1 when one failed, with 64 for wrong options.`;
 }
