@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { systemNames, systems } from "./systems.ts";
 
-const commands = ["compare", "idle", "recovery", "soak", "profile", "install"] as const;
+const commands = ["compare", "idle", "recovery", "soak", "profile", "discovery", "routing", "install"] as const;
 export type CommandName = (typeof commands)[number];
 
 export interface Settings {
@@ -33,17 +33,19 @@ commands
   recovery     how soon a relay that was killed with 100,000 open handoffs is back
   soak         half of the top rate for half an hour: memory, event loop, write-ahead log, nothing left behind
   profile      where the time of one handoff goes, in the relay and in the client
+  discovery    10,000 manifests with 50,000 capabilities: how fast needs are met, unloaded and beside handoffs
+  routing      what it costs that the relay chooses the agent
   install      only installs and builds what the comparison needs
 
 options
   --json           the result for machines, on stdout
   --quick          under a minute once everything is installed: one round, short, fewer rows
-  --seconds N      time for each figure (compare: 5; profile: 10; idle: 60)
-  --rounds N       rounds of all systems in turn (compare: 3)
+  --seconds N      time for each figure (compare, routing: 5; profile: 10; discovery: 20; idle: 60)
+  --rounds N       rounds of all systems in turn (compare: 3; routing: 5)
   --only LIST      some systems only, by name or group, with commas between
   --fill N         handoffs queued, and as many finished, in the loaded store (1,000,000; 0: none;
                    --quick fills nothing and takes the largest store that is kept);
-                   idle: workers (5,000); recovery: open handoffs (100,000)
+                   idle: workers (5,000); recovery: open handoffs (100,000); discovery: manifests (10,000)
   --chart FILE     writes the comparison as an SVG
   --minutes N      soak: how long (30)
   --rate N         soak: handoffs a second (half of what is measured first)

@@ -2,11 +2,13 @@
 
 import { type CommandName, help, readSettings, type Settings, UsageMistake } from "./command-line.ts";
 import { comparisonText, install, runComparison } from "./comparison.ts";
+import { discoveryText, measureDiscovery } from "./discovery/discovery.ts";
 import { drive } from "./drive/drive.ts";
 import { idleLines, measureIdle } from "./idle/idle.ts";
 import { type Say, sayOnStderr as say } from "./obtain/say.ts";
 import { measureProfiles, profileText } from "./profile/profile.ts";
 import { measureRecovery, recoveryLines } from "./recovery/recovery.ts";
+import { measureRouting, routingText } from "./routing/routing.ts";
 import { soak, soakText } from "./soak/soak.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
@@ -45,6 +47,26 @@ const run: Readonly<Record<CommandName, (settings: Settings) => Promise<Result>>
     inWorkspace(settings, async (places) => {
       const profiles = await measureProfiles({ ...places, out: settings.out, ...given("seconds", settings.seconds) });
       return { value: profiles, text: profileText(profiles), holds: true };
+    }),
+  discovery: (settings) =>
+    inWorkspace(settings, async (places) => {
+      const found = await measureDiscovery({
+        ...places,
+        ...given("manifests", settings.fill),
+        ...given("seconds", settings.seconds),
+      });
+      return { value: found, text: discoveryText(found), holds: true };
+    }),
+  routing: (settings) =>
+    inWorkspace(settings, async (places) => {
+      const warm_up_seconds = settings.quick ? 1 : null;
+      const routing = await measureRouting({
+        ...places,
+        ...given("rounds", settings.rounds),
+        ...given("seconds", settings.seconds),
+        ...given("warm_up_seconds", warm_up_seconds),
+      });
+      return { value: routing, text: routingText(routing), holds: true };
     }),
   install: async () => {
     await install(say);

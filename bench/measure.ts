@@ -70,8 +70,8 @@ export async function measureSteadily(
   };
   while (sent < total && failure === null && !fell_behind) {
     const due_by_now = Math.min(total, Math.floor(((performance.now() - began) / 1_000) * rate));
-    for (; sent < due_by_now && !fell_behind; sent += 1) void one(began + (sent / rate) * 1_000);
-    await new Promise((resolve) => setTimeout(resolve, tick_ms));
+    for (; sent < due_by_now && !fell_behind; sent += 1) void one(began + ((sent + 1) / rate) * 1_000);
+    await new Promise((resolve) => setTimeout(resolve, pauseUntil(began + ((sent + 1) / rate) * 1_000, rate)));
   }
   if (open > 0) {
     await new Promise<void>((resolve) => {
@@ -81,6 +81,11 @@ export async function measureSteadily(
   if (failure !== null) throw failure;
   const figure = figureOf(took_ms, performance.now() - began);
   return { ...figure, wanted_per_second: rate, most_open, fell_behind };
+}
+
+/** Where several are due in a tick, they go together; where fewer are, each goes when it is due. */
+function pauseUntil(due: number, rate: number): number {
+  return rate * tick_ms >= 1_000 ? tick_ms : Math.max(0, Math.min(tick_ms, due - performance.now()));
 }
 
 function figureOf(took_ms: number[], elapsed_ms: number): Figure {

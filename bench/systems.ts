@@ -11,7 +11,7 @@ import type { Place, Server } from "./servers/server.ts";
 export interface System {
   readonly title: string;
   /** `--only` goes by this. */
-  readonly group: "ours" | "bare-store" | "bullmq" | "pg-boss" | "jetstream" | "restate";
+  readonly group: "ours" | "routing" | "bare-store" | "bullmq" | "pg-boss" | "jetstream" | "restate";
   readonly driver: DriverKind;
   /** What of npm the driver uses. */
   readonly packages?: readonly string[];
@@ -35,6 +35,14 @@ const handfast = (
   driver: { name: "handfast", transport, identity, pairs },
   start: startRelay,
   conditions: `${more}; ${ours}`,
+});
+/** What is compared with `ws-unsigned`, to tell what it costs that the relay chooses. */
+const routed = (title: string, workers: number, by_name: boolean): System => ({
+  title,
+  group: "routing",
+  driver: { name: "handfast", transport: "websocket", identity: "tokens", pairs: 1, workers, by_name },
+  start: startRelay,
+  conditions: `@handfast/client, tokens; ${ours}`,
 });
 const jetstream =
   "two work-queue streams on file, publishes confirmed, explicit acks, the answer through the second stream";
@@ -70,6 +78,9 @@ export const systems = {
     256,
     "512 agents, each with a key and a WebSocket of its own, every act signed and verified",
   ),
+  "ws-to-agent": routed("Handfast, WebSocket, to an agent by its name", 1, true),
+  "ws-to-ten-agents": routed("Handfast, WebSocket, to ten agents by their names, in turn", 10, true),
+  "ws-ten-providers": routed("Handfast, WebSocket, to a capability of ten agents", 10, false),
   engine: {
     title: "Handfast's engine and store alone",
     group: "ours",

@@ -60,8 +60,10 @@ export function readCommandLine(args: readonly string[], rows: readonly string[]
     }),
   );
   const { only, help, install, json, write, quick } = values;
-  if (write && (only ?? values.senders ?? values.workers ?? values.scenarios) !== undefined) {
-    throw new UsageError("--write is for the whole matrix: leave --only, --senders, --workers and --scenarios out");
+  if (write && (quick || (only ?? values.senders ?? values.workers ?? values.scenarios) !== undefined)) {
+    throw new UsageError(
+      "--write is for the whole matrix: leave --quick, --only, --senders, --workers and --scenarios out",
+    );
   }
   return {
     help,

@@ -26,4 +26,5 @@ test("pairs that need no framework go through every scenario, or name their gap"
 test("a row that does not exist is named", () => {
   expect(() => readCommandLine(["--only", "fortran"], ["curl"])).toThrow(UsageError);
   expect(() => readCommandLine(["--write", "--only", "curl"], ["curl"])).toThrow(/whole matrix/);
+  expect(() => readCommandLine(["--write", "--quick"], ["curl"])).toThrow(/whole matrix/);
 });

@@ -6,9 +6,19 @@ import { join } from "node:path";
 import { endWhenTold } from "../tests/support/end-at-once.ts";
 import { type Row, Unavailable } from "./cast/row.ts";
 import { type CommandLine, readCommandLine, UsageError, usageOf } from "./command-line.ts";
-import { Matrix } from "./matrix.ts";
-import { aligned, closingLine, failuresOf, gapsOf, gridOf, markdownOf, type Report } from "./report.ts";
-import { loadRows } from "./rows.ts";
+import { firstLine, Matrix } from "./matrix.ts";
+import {
+  absentOf,
+  aligned,
+  closingLine,
+  failuresOf,
+  gapsOf,
+  gridOf,
+  markdownOf,
+  notesOf,
+  type Report,
+} from "./report.ts";
+import { loadRows, NoRow } from "./rows.ts";
 import { type Player, runSuite } from "./run.ts";
 
 const page = join(import.meta.dirname, "../docs/interop.md");
@@ -16,7 +26,11 @@ const print = (line: string) => void process.stdout.write(`${line}\n`);
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 endWhenTold();
-const rows = await loadRows();
+const rows = await loadRows().catch((error: unknown) => {
+  if (!(error instanceof NoRow)) throw error;
+  say(error.message);
+  process.exit(1);
+});
 const names = rows.map(({ name }) => name);
 try {
   const line = readCommandLine(process.argv.slice(2), names);
@@ -38,7 +52,8 @@ async function run(line: CommandLine): Promise<number> {
   const senders = players.filter(({ row }) => line.senders.includes(row.name));
   const workers = players.filter(({ row }) => line.workers.includes(row.name));
   const matrix = new Matrix(({ sender, worker, scenario, result }) => {
-    const how = result.is === "passed" ? `${result.ms} ms` : `${result.is}: ${result.why}`;
+    // In full it stands in the report.
+    const how = result.is === "passed" ? `${result.ms} ms` : `${result.is}: ${firstLine(result.why)}`;
     say(`${sender} → ${worker}  ${scenario}  ${how}`);
   });
   await runSuite({ senders, workers, scenarios: line.scenarios, say }, matrix);
@@ -47,7 +62,7 @@ async function run(line: CommandLine): Promise<number> {
   const conditions = `${date}, ${availableParallelism()} cores, ${minutes} minutes`;
   const report: Report = { matrix, senders, workers, absent, scenarios: line.scenarios, conditions };
   show(report, line);
-  return matrix.count("failed") === 0 && matrix.count("passed") > 0 ? 0 : 1;
+  return matrix.isGood ? 0 : 1;
 }
 
 async function prepareAll(wanted: readonly Row[]) {
@@ -71,15 +86,23 @@ function show(report: Report, line: CommandLine): void {
     const players = new Map([...senders, ...workers].map(({ row, prepared }) => [row.name, prepared.versions]));
     print(
       JSON.stringify(
-        { conditions, versions: Object.fromEntries(players), absent: Object.fromEntries(absent), cells: matrix.cells },
+        {
+          conditions,
+          versions: Object.fromEntries(players),
+          absent: Object.fromEntries(absent),
+          cells: matrix.cells,
+          faults: matrix.faults,
+        },
         null,
         2,
       ),
     );
   } else {
-    const failures = failuresOf(report).map((failure) => `FAILED  ${failure}`);
+    const failures = failuresOf(report).map(({ where, why }) => `FAILED  ${where.join("; ")}: ${why}`);
     const gaps = gapsOf(report).map((gap) => `gap  ${gap}`);
-    [aligned(gridOf(report)), ...gaps, ...failures, closingLine(report)].forEach(print);
+    const absent = absentOf(report).map((row) => `left out  ${row}`);
+    const notes = notesOf(report).map((note) => `note  ${note}`);
+    [aligned(gridOf(report)), ...notes, ...gaps, ...absent, ...failures, closingLine(report)].forEach(print);
   }
   if (!line.write) return;
   writeFileSync(page, markdownOf(report));

@@ -9,8 +9,15 @@ export interface Cell {
   readonly result: Result;
 }
 
+/** What went wrong beside the scenarios. */
+export interface Fault {
+  readonly where: string;
+  readonly why: string;
+}
+
 export class Matrix {
   readonly #cells: Cell[] = [];
+  readonly #faults: Fault[] = [];
   readonly #tell: (cell: Cell) => void;
 
   constructor(tell: (cell: Cell) => void) {
@@ -19,6 +26,19 @@ export class Matrix {
 
   get cells(): readonly Cell[] {
     return this.#cells;
+  }
+
+  get faults(): readonly Fault[] {
+    return this.#faults;
+  }
+
+  fault(fault: Fault): void {
+    this.#faults.push(fault);
+  }
+
+  /** Something was tried, and nothing failed. */
+  get isGood(): boolean {
+    return this.count("passed") > 0 && this.count("failed") === 0 && this.#faults.length === 0;
   }
 
   /** Runs it and writes down how it went; what throws is a failure of this cell alone. */
@@ -44,4 +64,9 @@ export class Matrix {
   count(is: Result["is"]): number {
     return this.#cells.filter(({ result }) => result.is === is).length;
   }
+}
+
+/** Of a reason, which may have the whole output of a process below it. */
+export function firstLine(why: string): string {
+  return why.split("\n")[0] ?? "";
 }

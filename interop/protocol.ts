@@ -7,7 +7,8 @@
 export interface TaskInput {
   readonly text: string;
   /**
-   * `plain`: answer at once. `hold`: report progress, make the file `<hold>.begun`, and answer when `<hold>.go` is there.
+   * `plain`: answer at once. `hold`: report progress, make the file `<hold>.begun`, and answer when `<hold>.go` is there; told to
+   * stop before that, make the file `<hold>.stopped`.
    * `ask`: ask the sender which word to add, and answer with it. Default: plain.
    */
   readonly mode?: "plain" | "hold" | "ask";
@@ -53,7 +54,7 @@ export interface WorkerCommand {
 export type SenderCommand =
   /** Answered by `sent` or `refused`, and later by `outcome`. `answer`: what it answers when it is asked. */
   | { readonly send: SendCommand }
-  /** Answered by `scattered`. */
+  /** Answered by `scattered`. All are sent under one correlation, which is the tag. */
   | { readonly scatter: { readonly tag: string; readonly capability: string; readonly inputs: readonly TaskInput[] } }
   /** Answered by `progress`, as soon as there is any. */
   | { readonly watch: { readonly tag: string } }

@@ -1,6 +1,6 @@
 /** The matrix for people: on a terminal, and as docs/interop.md. */
 
-import type { Matrix } from "./matrix.ts";
+import { firstLine, type Matrix } from "./matrix.ts";
 import type { Player } from "./run.ts";
 import { type Scenario, scenario_names, scenarios } from "./scenarios/scenario.ts";
 
@@ -13,6 +13,12 @@ export interface Report {
   readonly scenarios: readonly Scenario[];
   readonly conditions: string;
 }
+
+/** Frameworks that have an adapter and no row, each with what tries it instead. */
+const without_row = [
+  "The AI SDK and the OpenAI Agents SDK have no row. Each has a tool, a run that sleeps, and a worker, tried by the tests of its own adapter with " +
+    "the real framework (`adapters/ai-sdk`, `adapters/openai-agents`; they are part of `npm test`).",
+];
 
 /** `9/9` passed of those tried; a star where a gap is named below. */
 function cellText({ matrix }: Report, sender: Player, worker: Player): string {
@@ -33,7 +39,8 @@ export function gridOf(report: Report): string {
   return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-export function gapsOf({ matrix, absent, senders, workers }: Report): readonly string[] {
+/** Of the scenarios that were tried. */
+export function gapsOf({ matrix, senders, workers, scenarios: tried }: Report): readonly string[] {
   const gaps = new Map<string, Set<string>>();
   for (const { sender, worker, scenario, result } of matrix.cells) {
     if (result.is !== "gap") continue;
@@ -45,13 +52,34 @@ export function gapsOf({ matrix, absent, senders, workers }: Report): readonly s
   const attested = [...tokens].map(
     (title) => `signatures: ${title} has a token and no key; what it says is attested by the relay, and shown as such`,
   );
-  return [...named, ...attested, ...[...absent].map(([name, why]) => `${name} did not take part: ${why}`)];
+  return [...named, ...(tried.includes("signatures") ? attested : [])];
 }
 
-export function failuresOf({ matrix }: Report): readonly string[] {
-  return matrix.cells.flatMap(({ sender, worker, scenario, result }) =>
-    result.is === "failed" ? [`${sender} → ${worker}, ${scenario}: ${result.why}`] : [],
-  );
+/** Rows that were asked for and did not run. */
+export function absentOf({ absent }: Report): readonly string[] {
+  return [...absent].map(([name, why]) => `${name} did not run: ${why}`);
+}
+
+/** What rows say of their cells. */
+export function notesOf({ senders, workers }: Report): readonly string[] {
+  const rows = new Set([...senders, ...workers].map(({ row }) => row));
+  return [...rows].flatMap(({ title, note }) => (note === undefined ? [] : [`${title}: ${note}`]));
+}
+
+interface Failure {
+  readonly where: readonly string[];
+  readonly why: string;
+}
+
+/** Each reason once, with every place that it has: whoever does not start fails many cells. */
+export function failuresOf({ matrix }: Report): readonly Failure[] {
+  const failures = new Map<string, string[]>();
+  for (const { sender, worker, scenario, result } of matrix.cells) {
+    if (result.is !== "failed") continue;
+    failures.set(result.why, [...(failures.get(result.why) ?? []), `${sender} → ${worker}, ${scenario}`]);
+  }
+  const faults = matrix.faults.map(({ where, why }) => ({ where: [where], why }));
+  return [...Array.from(failures, ([why, where]) => ({ where, why })), ...faults];
 }
 
 /** Median time of each scenario over all pairs. */
@@ -70,7 +98,8 @@ function timesOf({ matrix, scenarios: tried }: Report): string {
 }
 
 export function closingLine({ matrix }: Report): string {
-  return `${matrix.count("passed")} passed, ${matrix.count("failed")} failed, ${matrix.count("gap")} named gaps`;
+  const unstopped = matrix.faults.length === 0 ? "" : `, ${matrix.faults.length} did not stop in order`;
+  return `${matrix.count("passed")} passed, ${matrix.count("failed")} failed, ${matrix.count("gap")} named gaps${unstopped}`;
 }
 
 export function markdownOf(report: Report): string {
@@ -81,8 +110,9 @@ export function markdownOf(report: Report): string {
     return `| ${row.title} | ${list.join(", ")} |`;
   });
   const gaps = gapsOf(report);
-  const failures = failuresOf(report);
-  return `# Every framework with every other
+  const notes = notesOf(report);
+  const failures = failuresOf(report).map(({ where, why }) => `- ${where.join("; ")}: ${firstLine(why)}`);
+  return `# Frameworks with each other
 
 <!-- Written by npm run interop -- --write. -->
 
@@ -90,18 +120,28 @@ export function markdownOf(report: Report): string {
 but loopback. Each pair goes through ${scenario_names.length} scenarios. What a participant cannot do is named below, with its reason, and not counted.
 [interop/README.md](../interop/README.md) says how it works and how a row is added.
 
+A framework hands off, sleeps, wakes and works in its own way. Around that the programs use the SDK, the same for every framework in Python
+(\`programs/harness.py\`) and in TypeScript (\`programs/sender.ts\`, \`programs/task.ts\`): a sender looks at progress, answers questions, calls off and verifies
+signatures by its client, and a worker's own code reports progress by the handoff's context. The question itself is asked by the framework's own interrupt
+or request in LangGraph and Agent Framework, and by the context in AutoGen and CrewAI. Many at once are a fan-out of the framework's own, under one
+correlation. OpenClaw has a tool for each of these except the signatures.
+
 ${conditions}. **${closingLine(report)}.**
 
-Each cell: scenarios passed of those tried, and the time of the plain handoff. A star: something is a named gap.
+Each cell: scenarios passed of those tried, and the time of \`plain\`. A star: something is a named gap.
 
 ${gridOf(report)}
 
-${timesOf(report)}
+${notes.map((note) => `${note}.\n\n`).join("")}${timesOf(report)}
 
 ## Gaps
 
 ${gaps.length === 0 ? "None." : gaps.map((gap) => `- ${gap}`).join("\n")}
-${failures.length === 0 ? "" : `\n## Failures\n\n${failures.map((line) => `- ${line.split("\n")[0]}`).join("\n")}\n`}
+${failures.length === 0 ? "" : `\n## Failures\n\n${failures.join("\n")}\n`}
+## Not in this matrix
+
+${[...without_row, ...absentOf(report).map((row) => `${row}.`)].map((each) => `- ${each}`).join("\n")}
+
 ## Versions
 
 | participant | versions |

@@ -7,7 +7,7 @@ import { type Client, connect } from "@handfast/client";
 import { goesWithUs } from "../tests/support/end-at-once.ts";
 import { RelayProcess } from "../tests/support/relay-process.ts";
 import type { Prepared, Row, SenderSeat, Stage, WorkerSeat } from "./cast/row.ts";
-import type { Cell, Matrix } from "./matrix.ts";
+import { type Cell, firstLine, type Matrix } from "./matrix.ts";
 import { Holds } from "./scenarios/holds.ts";
 import { killSender, killWorker, type Verdicts } from "./scenarios/killed.ts";
 import { Operator } from "./scenarios/operator.ts";
@@ -92,7 +92,7 @@ class Suite {
       await act();
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#settings.say(`the ${part} of ${row.title} is down: ${why}`);
+      this.#settings.say(`the ${part} of ${row.title} is down: ${firstLine(why)}`);
       this.#down.set(`${part} ${row.name}`, why);
       for (const cell of this.#left(part, row.name)) this.#matrix.put({ ...cell, result: { is: "failed", why } });
     }
@@ -112,10 +112,21 @@ class Suite {
       });
   }
 
+  /** One that does not stop when it is told to has failed, whatever it did before. */
   async end(): Promise<void> {
-    const seats = [...this.#senders.values(), ...this.#workers.values()];
-    const stops = await Promise.allSettled(seats.map((seat) => seat.stop()));
-    for (const stop of stops) if (stop.status === "rejected") this.#settings.say(`${stop.reason}`);
+    const senders = [...this.#senders].map(([name, seat]) => this.#stop(`the sender of ${name}`, seat));
+    const workers = [...this.#workers].map(([name, seat]) => this.#stop(`the worker of ${name}`, seat));
+    await Promise.all([...senders, ...workers]);
+  }
+
+  async #stop(who: string, seat: SenderSeat | WorkerSeat): Promise<void> {
+    try {
+      await seat.stop();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#settings.say(`${who} did not stop in order: ${firstLine(why)}`);
+      this.#matrix.fault({ where: `${who}, at the end`, why });
+    }
   }
 
   async #whileBothLive(sender: Player, worker: Player): Promise<void> {

@@ -5,6 +5,7 @@ import type { Context, Decision } from "../packages/core/src/command.ts";
 import type { Handoff } from "../packages/core/src/handoff.ts";
 import { chooseCases } from "../packages/core/src/testing/choose-cases.ts";
 import type { Life } from "../packages/core/src/testing/life.ts";
+import { routingOf } from "../packages/core/src/testing/routing-sample.ts";
 import { context } from "../packages/core/src/testing/sample.ts";
 import { scenarios } from "../packages/core/src/testing/scenarios.ts";
 
@@ -47,10 +48,11 @@ export function stateMachineVectors(): object {
 export function chooseVectors(): object {
   return {
     about:
-      "Each vector: what is ready, the workers, and the time; expect tells which handoff goes to which worker, in order.",
-    vectors: chooseCases.map(({ name, ready, workers, now }) => {
+      "Each vector: what is ready, the workers, the time, and what is known of the agents (routing; null: they are all equal); expect tells which handoff goes to which worker, in order, and why. Whoever routing.standings does not name is a newcomer of 1 s and success 0.5 with nothing in flight. routing.draws are the random numbers, in order.",
+    vectors: chooseCases.map(({ name, ready, workers, now, routing }) => {
       const sets = workers.map((worker) => ({ ...worker, queues: new Set(worker.queues) }));
-      return { name, ready, workers, now, expect: choose(ready, sets, now) };
+      const known = routing === null ? null : routingOf(routing);
+      return { name, ready, workers, now, routing, expect: choose(ready, sets, now, known) };
     }),
   };
 }

@@ -1,4 +1,5 @@
-// Builds every public package and packs it: npm run pack [folder]. The packed files go to dist-packages/, or the folder.
+// Builds every public package and packs it: npm run pack [folder]. The packed files go to dist-packages/, or the folder;
+// those of adapters into adapters/ there, because each brings its framework along, and nobody has all of them.
 //
 // In development a package is its TypeScript sources. Published it is JavaScript with declarations, so each is copied to
 // a staging folder, where the other staged packages stand in for the workspace's, compiled there, and packed from there.
@@ -17,8 +18,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { argv, execPath, stdout } from "node:process";
+import { argv, execPath, stderr, stdout } from "node:process";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -28,6 +30,7 @@ const folders = [
   "packages/core",
   "packages/engine",
   "packages/store-sqlite",
+  "packages/store-postgres",
   "packages/relay",
   "packages/client",
   "packages/conformance",
@@ -38,6 +41,9 @@ const folders = [
   "adapters/ai-sdk",
   "adapters/openai-agents",
 ] as const;
+
+/** Where adapters are, here and among the packed files. */
+const adapters = "adapters";
 
 /** What OpenClaw reads of a plugin before it loads it. */
 const plugin_manifest = "openclaw.plugin.json";
@@ -54,7 +60,7 @@ interface Manifest {
   readonly [member: string]: unknown;
 }
 
-/** The names of the packed files, in the order in which they need each other. `only`: of these folders, not of all. */
+/** The packed files, from `target`, in the order in which they need each other. `only`: of these folders, not of all. */
 export function packAll(target: string, only: readonly string[] = folders): readonly string[] {
   mkdirSync(target, { recursive: true });
   const staging = join(root, "dist-packages");
@@ -80,7 +86,7 @@ function packOne(folder: string, stage: string, target: string): string {
     copyFileSync(join(source, plugin_manifest), join(built, plugin_manifest));
   compile(built);
   standIn(stage, folder, manifest.name);
-  return pack(built, target);
+  return pack(built, target, dirname(folder) === adapters ? adapters : "");
 }
 
 /** What only tests need stays behind; what a door leads to comes along, wherever it lies. */
@@ -185,11 +191,12 @@ function standIn(stage: string, folder: string, name: string): void {
   symlinkSync(join(stage, basename(folder)), link, "dir");
 }
 
-function pack(built: string, target: string): string {
-  const told = run("npm", ["pack", "--json", "--pack-destination", target], built);
+function pack(built: string, target: string, shelf: string): string {
+  mkdirSync(join(target, shelf), { recursive: true });
+  const told = run("npm", ["pack", "--json", "--pack-destination", join(target, shelf)], built);
   const [packed]: readonly { readonly filename: string }[] = JSON.parse(told);
   if (packed === undefined) throw new Error(`npm pack packed nothing in ${built}`);
-  return packed.filename;
+  return join(shelf, packed.filename);
 }
 
 function run(command: string, words: readonly string[], cwd: string): string {
@@ -205,7 +212,40 @@ function writeJson(file: string, value: unknown): void {
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }
 
-if (import.meta.main) {
-  const target = resolve(argv[2] ?? join(root, "dist-packages"));
+const usage =
+  "npm run pack [-- FOLDER]\nBuilds every public package and packs it, into dist-packages/ or the folder.\n";
+
+interface Asked {
+  readonly help: boolean;
+  readonly folder: string | undefined;
+}
+
+/** What is asked for; text: why it cannot be done. */
+function read(args: readonly string[]): Asked | string {
+  try {
+    const options = { help: { type: "boolean", default: false } } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [folder, ...more] = positionals;
+    return more.length > 0 ? `One folder at most, not ${positionals.length}.` : { help: values.help, folder };
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function main({ help, folder }: Asked): void {
+  if (help) return void stdout.write(usage);
+  const target = resolve(folder ?? join(root, "dist-packages"));
+  // What an earlier version left there would be installed beside this one.
+  if (folder === undefined) {
+    for (const old of globSync("{,adapters/}*.tgz", { cwd: target })) rmSync(join(target, old));
+  }
   for (const name of packAll(target)) stdout.write(`${join(target, name)}\n`);
+}
+
+if (import.meta.main) {
+  const asked = read(argv.slice(2));
+  if (typeof asked === "string") {
+    stderr.write(`${asked}\n${usage}`);
+    process.exitCode = 64;
+  } else main(asked);
 }

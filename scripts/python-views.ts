@@ -31,6 +31,13 @@ const views: readonly (readonly [view: string, schema: string, path?: string])[]
   ["AgentView", "agent"],
   ["DeadLetterView", "dead-letter"],
   ["LeaseView", "lease"],
+  ["Hit", "hit"],
+  ["Miss", "miss"],
+  ["ContractTerms", "contract-terms"],
+  ["OfferView", "offer"],
+  ["DeclinedView", "negotiation-reply", "declined"],
+  ["ContractView", "contract"],
+  ["ProposalCall", "proposal-call"],
 ];
 
 const head = `"""Types of what a relay answers, as on the wire: see spec/wire.md. Fields that are not known here may come too.

@@ -23,7 +23,7 @@ test.each(named)("$path has the test: $name", ({ path, name }) => {
 
 test("docs/client-api.md tells the client's interface as it is", () => {
   expect(readFileSync(join(root, api_page), "utf8")).toBe(renderApi());
-});
+}, 240_000);
 
 test("docs/configuration.md lists the options as they are", () => {
   expect(readFileSync(join(root, "docs/configuration.md"), "utf8")).toBe(renderConfiguration());

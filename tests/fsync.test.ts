@@ -19,7 +19,7 @@ const unsynced: Bug = {
   changes: [
     {
       file: "store-sqlite/src/sqlite-store.ts",
-      sound: "await session.log?.sync();",
+      sound: "if (wrote(result)) await session.log?.sync();",
       broken: "",
     },
   ],

@@ -8,7 +8,7 @@
 
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { readDocument } from "@handfast/protocol";
+import { type DocumentTyp, documentSchemas, readDocument } from "@handfast/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operations } from "../packages/relay/src/operations/table.ts";
 import { fitter } from "../packages/relay/src/schemas/fit.ts";
@@ -96,9 +96,7 @@ describe("before anything is made wrong", () => {
 });
 
 function documentFault(typ: string, said: unknown): unknown {
-  const known = (["handoff", "ack", "outcome", "answer", "cancel", "registration", "rotation"] as const).find(
-    (each) => each === typ,
-  );
+  const known = Object.keys(documentSchemas).find((each): each is DocumentTyp => each === typ);
   if (known === undefined) return `there are no documents of the kind ${typ}`;
   const read = readDocument(known, Buffer.from(JSON.stringify(said)));
   return read.ok ? null : read.fault;

@@ -16,6 +16,7 @@ const guides = [
   "README",
   "docs/first-handoff",
   "docs/workers",
+  "docs/agreeing",
   "docs/timeouts",
   "docs/dead-letters",
   "docs/operations",

@@ -23,22 +23,26 @@ import { onFreePorts } from "./support/free-ports.ts";
 import { differences, follow, readGuide } from "./support/guide.ts";
 
 const root = join(import.meta.dirname, "..");
-const own = ["protocol", "core", "engine", "store-sqlite", "relay", "client", "conformance"];
+const own = ["protocol", "core", "engine", "store-sqlite", "store-postgres", "relay", "client", "conformance"];
 /** Adapters, each with the packages of its framework. */
 const adapters = { langgraph: ["@langchain"], "ai-sdk": ["ai"], "openai-agents": ["@openai", "zod"] };
 const packages = [...[...own, "adapter-kit", ...Object.keys(adapters)].map((name) => `@handfast/${name}`), "handfast"];
 
 let folder: string;
+/** As they lie in the folder where they were packed. */
+let packed: readonly string[];
 const inFolder = (...path: string[]) => join(folder, ...path);
 const installed = (...path: string[]) => inFolder("node_modules", ...path);
 
 beforeAll(async () => {
   folder = realpathSync(await mkdtemp(join(tmpdir(), "handfast-packages-")));
   chmodSync(folder, 0o755);
-  const packed = packAll(inFolder("packed")).map((name) => inFolder("packed", name));
+  packed = packAll(inFolder("packed"));
   writeFileSync(inFolder("package.json"), '{ "name": "a-user", "private": true, "type": "module" }');
-  // The frameworks of the adapters are those of this workspace: they are large.
-  npm("install", "--no-audit", "--no-fund", "--prefer-offline", "--omit=dev", "--omit=peer", ...packed);
+  // The frameworks of the adapters are those of this workspace: they are large, and their newest may not fit each other. So
+  // peers are not even looked up.
+  const files = packed.map((name) => inFolder("packed", name));
+  npm("install", "--no-audit", "--no-fund", "--prefer-offline", "--omit=dev", "--legacy-peer-deps", ...files);
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -83,6 +87,14 @@ describe.each(packages)("%s", (name) => {
     });
     expect(wrong).toEqual([]);
   });
+});
+
+test("what the first guide installs by *.tgz is the command and what it needs, and no adapter with its framework", () => {
+  const files = globSync("*.tgz", { cwd: inFolder("packed") });
+  const names = [...own.map((name) => `handfast-${name}`), "handfast"];
+  expect(files.map((file) => file.replace(/-[\d.]+\.tgz$/, "")).toSorted()).toEqual(names.toSorted());
+  const elsewhere = packed.filter((file) => !files.includes(file));
+  expect(elsewhere.filter((file) => dirname(file) !== "adapters")).toEqual([]);
 });
 
 test.each(Object.entries(adapters))("@handfast/%s works beside its framework", (name, frameworks) => {
@@ -131,6 +143,19 @@ test("the guides in the package link only to what is there", () => {
   });
   expect(broken).toEqual([]);
 });
+
+test.each([["--help"], ["--hlep"], ["one", "two"]])(
+  "npm run pack %s %s shows its usage, and packs nothing",
+  (...words) => {
+    const { stdout, stderr, status } = spawnSync(execPath, [join(root, "scripts/pack.ts"), ...words], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    expect(stdout + stderr).toContain("npm run pack [-- FOLDER]");
+    expect(status).toBe(words[0] === "--help" ? 0 : 64);
+    expect(existsSync(inFolder(words[0] ?? ""))).toBe(false);
+  },
+);
 
 test("npm pack in a source folder says what to run instead", () => {
   const { status, stderr } = spawnSync("npm", ["pack", "--dry-run"], {

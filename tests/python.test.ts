@@ -11,6 +11,7 @@ const folder = join(import.meta.dirname, "../python");
 const minutes = 60_000;
 /** Those whose frameworks share an environment. */
 const adapters = ["_adapters", "langgraph", "autogen", "agent_framework"];
+const packages = adapters.flatMap((name) => ["-p", `handfast.${name}`]);
 
 let python: string | NoPython;
 beforeAll(async () => {
@@ -27,7 +28,7 @@ describe("the Python SDK", () => {
     ["is formatted", ["ruff", "format", "--check", ".", "../interop/programs", "../examples"]],
     ["is free of what a linter finds", ["ruff", "check", ".", "../interop/programs", "../examples"]],
     ["is typed", ["mypy"]],
-    ["is typed where it meets a framework", ["mypy", ...adapters.flatMap((name) => ["-p", `handfast.${name}`])]],
+    ["is typed where it meets a framework", ["mypy", "--config-file", "mypy-adapters.ini", ...packages]],
     ["passes its tests", ["pytest", "-q", "-n", "4", "--ignore", "tests/adapters"]],
   ] as [string, [string, ...string[]]][])("%s", { timeout: 15 * minutes }, async ([, [module, ...args]], context) => {
     if (python instanceof NoPython) return context.skip(python.message);

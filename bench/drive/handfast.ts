@@ -16,6 +16,10 @@ export interface HandfastOptions {
   readonly identity: "keys" | "tokens";
   /** So many senders and so many workers, each an agent of its own. */
   readonly pairs: number;
+  /** More workers than senders, where so many agents offer the same. */
+  readonly workers?: number;
+  /** Senders name the agents in turn, in place of what all of them offer. */
+  readonly by_name?: boolean;
 }
 
 export async function openHandfast({ url = "" }: Address, options: HandfastOptions): Promise<Driver> {
@@ -31,16 +35,19 @@ export async function openHandfast({ url = "" }: Address, options: HandfastOptio
     return connect({ url, agent, transport, ...beats, ...credential });
   };
   const senders = await inTurn(options.pairs, open("sender"));
-  const workers = await inTurn(options.pairs, open("worker"));
+  const count = options.workers ?? options.pairs;
+  const workers = await inTurn(count, open("worker"));
   const [input, output] = [makeKilobyte(), makeKilobyte()];
-  const concurrency = Math.ceil(slots / options.pairs);
+  const concurrency = Math.ceil(slots / count);
   const serve = (client: Client) => client.serve({ work: () => output }, { concurrency, signals: false });
-  const servers = await inTurn(options.pairs, async (nth) => serve(at(workers, nth)));
+  const servers = await inTurn(count, async (nth) => serve(at(workers, nth)));
+  const names = workers.map(({ agent }) => ({ to: agent, capability: "work" }));
   let turn = 0;
   return {
     handoff: async () => {
       turn += 1;
-      const handle = await at(senders, turn % senders.length).send("work", input, { timeout: "60s" });
+      const target = options.by_name === true ? at(names, turn % names.length) : "work";
+      const handle = await at(senders, turn % senders.length).send(target, input, { timeout: "60s" });
       checkAnswer(await handle.result(), output);
     },
     close: async () => {

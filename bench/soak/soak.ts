@@ -16,6 +16,7 @@ import { type RelayServer, startRelay } from "../servers/relay.ts";
 import type { Workspace } from "../workspace.ts";
 import { readMetrics } from "./metrics.ts";
 import { type RelayState, relayState, type Watched } from "./relay-state.ts";
+import { watchStolen } from "./stolen.ts";
 import { type Bound, judge, type Sample, type Soaked } from "./verdict.ts";
 
 export interface SoakSettings {
@@ -41,6 +42,8 @@ const drain_within_ms = 300_000;
 const look_every_ms = 1_000;
 const sample_seconds = { least: 5, most: 60 };
 const samples_wanted = 30;
+/** One slow sample is counted and the soak goes on; after so many it is of no use. */
+const behind_in_a_row = 3;
 
 const startWatch = `globalThis.soakDelay = process.getBuiltinModule("node:perf_hooks").monitorEventLoopDelay({ resolution: 10 });
 globalThis.soakDelay.enable();`;
@@ -68,11 +71,12 @@ export async function soak({ workspace, say, minutes = 30, rate: asked }: SoakSe
     say(`soak: ${rate}/s${top_rate === null ? "" : `, half of ${top_rate}/s`}, for ${minutes} min …`);
     await inspector.evaluate(startWatch);
     const holding = { rate, seconds: minutes * 60, say };
-    const { samples, fell_behind } = await connected((driver) => hold(driver, watched, directory, holding));
+    const { samples, behind } = await connected((driver) => hold(driver, watched, directory, holding));
     const loop_p99_ms = Number(await inspector.evaluate(readWatch));
     await inspector.evaluate("globalThis.soakDelay.disable()");
     const after = await whenDrained(watched, say);
-    const soaked = { rate, seconds: minutes * 60, samples, loop_p99_ms, fell_behind, before, after };
+    const seconds = samples.at(-1)?.at_s ?? 0;
+    const soaked = { rate, seconds, samples, loop_p99_ms, behind, before, after };
     return { ...soaked, top_rate, bounds: judge(soaked) };
   } finally {
     inspector.close();
@@ -97,33 +101,34 @@ async function hold(driver: DriverProcess, watched: Watched, directory: string, 
   const every_s = Math.min(sample_seconds.most, Math.max(sample_seconds.least, Math.round(seconds / samples_wanted)));
   const samples: Sample[] = [];
   const began = performance.now();
-  let fell_behind = false;
-  for (let at_s = 0; at_s < seconds && !fell_behind; at_s = elapsed(began)) {
-    const wal = watchWal(directory);
+  let [behind, in_a_row] = [0, 0];
+  for (let at_s = 0; at_s < seconds && in_a_row < behind_in_a_row; at_s = elapsed(began)) {
+    const [wal, stolen] = [watchWal(directory), watchStolen()];
     const figure = await driver.steadily(rate, Math.min(every_s, Math.max(1, seconds - at_s)));
-    fell_behind = figure.fell_behind;
-    samples.push(await sample(watched, elapsed(began), figure, wal()));
+    if (figure.fell_behind) behind += 1;
+    in_a_row = figure.fell_behind ? in_a_row + 1 : 0;
+    const machine = { at_s: elapsed(began), wal_mb: wal(), stolen_percent: stolen() };
+    samples.push({ ...machine, ...(await sample(watched, figure)) });
     tell(say, samples.at(-1), Math.round(seconds));
   }
-  return { samples, fell_behind };
+  return { samples, behind };
 }
 
-async function sample(watched: Watched, at_s: number, figure: SteadyFigure, wal_mb: number): Promise<Sample> {
+async function sample(watched: Watched, figure: SteadyFigure) {
   // Before the collection, which stops the event loop itself.
   const metrics = await readMetrics(watched.url);
   const loop_p99_ms = Number((metrics.sum("nodejs_eventloop_lag_p99_seconds") * 1_000).toFixed(1));
   const { heap_mb, rss_mb, kept_handoffs } = await relayState(watched);
   const { per_second, p50_ms, p99_ms } = figure;
-  return { at_s, per_second, p50_ms, p99_ms, heap_mb, rss_mb, loop_p99_ms, wal_mb, kept_handoffs };
+  return { per_second, p50_ms, p99_ms, heap_mb, rss_mb, loop_p99_ms, kept_handoffs };
 }
 
 function tell(say: Say, last: Sample | undefined, of_s: number): void {
   if (last === undefined) return;
-  const { at_s, per_second, p50_ms, p99_ms, heap_mb, rss_mb, loop_p99_ms, wal_mb } = last;
+  const { at_s, per_second, p50_ms, p99_ms, heap_mb, rss_mb, loop_p99_ms, wal_mb, stolen_percent } = last;
   const speed = `${per_second}/s, p50 ${p50_ms}, p99 ${p99_ms} ms`;
-  say(
-    `soak: ${at_s} of ${of_s} s: ${speed}; heap ${heap_mb}, RSS ${rss_mb}, WAL ${wal_mb} MB; loop p99 ${loop_p99_ms} ms`,
-  );
+  const memory = `heap ${heap_mb}, RSS ${rss_mb}, WAL ${wal_mb} MB`;
+  say(`soak: ${at_s} of ${of_s} s: ${speed}; ${memory}; loop p99 ${loop_p99_ms} ms; stolen ${stolen_percent} %`);
 }
 
 /** Answers the longest it has been when asked. */

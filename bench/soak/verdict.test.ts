@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parseMetrics } from "./metrics.ts";
 import type { RelayState } from "./relay-state.ts";
 import { slopeOf } from "./slope.ts";
+import { parseTimes } from "./stolen.ts";
 import { judge, type Soaked } from "./verdict.ts";
 
 describe("the soak's verdict", () => {
@@ -22,14 +23,15 @@ describe("the soak's verdict", () => {
   };
   const sample = (minute: number, heap_mb: number) => {
     const speed = { per_second: 1_000, p50_ms: 3, p99_ms: 9 };
-    return { at_s: minute * 60, ...speed, heap_mb, rss_mb: 150, loop_p99_ms: 12, wal_mb: 16, kept_handoffs: 0 };
+    const relay = { heap_mb, rss_mb: 150, loop_p99_ms: 12, wal_mb: 16, kept_handoffs: 0 };
+    return { at_s: minute * 60, ...speed, ...relay, stolen_percent: 0 };
   };
   const soaked = (heap: (minute: number) => number, rest: Partial<Soaked> = {}): Soaked => ({
     rate: 1_000,
     seconds: 1_800,
     samples: Array.from({ length: 30 }, (_, minute) => sample(minute + 1, heap(minute))),
     loop_p99_ms: 12,
-    fell_behind: false,
+    behind: 0,
     before: state,
     after: state,
     ...rest,
@@ -43,6 +45,7 @@ describe("the soak's verdict", () => {
   test("breaks for a heap that grows, a slow event loop, and each thing left behind", () => {
     expect(broken(judge(soaked((minute) => 50 + minute)))).toEqual(["heap after collection grew by"]);
     expect(broken(judge(soaked(() => 50, { loop_p99_ms: 51 })))).toEqual(["event loop's delay, p99"]);
+    expect(broken(judge(soaked(() => 50, { behind: 1 })))).toEqual(["samples behind the rate"]);
     const after = { ...state, waiters: 1, resources: { ...state.resources, Timeout: 4 } };
     expect(broken(judge(soaked(() => 50, { after })))).toEqual(["waiters left", "Timeouts"]);
   });
@@ -54,6 +57,10 @@ describe("the soak's verdict", () => {
     expect(metrics.sum("nodejs_eventloop_lag_p99_seconds")).toBe(0.012);
     expect(metrics.sum("engine")).toBe(7);
     expect(metrics.sum("engine", 'what="waiters"')).toBe(3);
+  });
+
+  test("tells the host's time from the machine's own", () => {
+    expect(parseTimes("cpu  40 1 30 900 9 0 5 15 7 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n")).toEqual({ all: 1_000, stolen: 15 });
   });
 
   test("finds the slope of a straight line", () => {

@@ -15,6 +15,8 @@ export interface Sample {
   /** The longest it was since the sample before. */
   readonly wal_mb: number;
   readonly kept_handoffs: number;
+  /** Of all cores' time since the sample before, what the host gave to others. */
+  readonly stolen_percent: number;
 }
 
 export interface Soaked {
@@ -23,7 +25,8 @@ export interface Soaked {
   readonly samples: readonly Sample[];
   /** Over the whole time. */
   readonly loop_p99_ms: number;
-  readonly fell_behind: boolean;
+  /** How many samples could not keep the rate. */
+  readonly behind: number;
   /** Without a client, after the relay had warmed up and dropped everything; and again at the end. */
   readonly before: RelayState;
   readonly after: RelayState;
@@ -75,7 +78,12 @@ export function judge(soaked: Soaked): readonly Bound[] {
     flat("rss_mb", "memory (RSS) grew by"),
     atMost("event loop's delay, p99", soaked.loop_p99_ms, loop_p99_most_ms, "ms"),
     atMost("write-ahead log", Math.max(0, ...samples.map(({ wal_mb }) => wal_mb)), wal_most_mb, "MB"),
-    { name: "fell behind the rate", found: soaked.fell_behind ? "yes" : "no", bound: "no", holds: !soaked.fell_behind },
+    {
+      name: "samples behind the rate",
+      found: `${soaked.behind} of ${samples.length}`,
+      bound: "none",
+      holds: soaked.behind === 0,
+    },
     same("open handoffs left", before.open_handoffs, after.open_handoffs),
     same("kept handoffs left", before.kept_handoffs, after.kept_handoffs),
     same("commands waiting in the engine", before.pending_jobs, after.pending_jobs),

@@ -1,7 +1,7 @@
 /** Who plays: every worker with the program that it is, and what that needs. */
 
 import { join } from "node:path";
-import { pythonEnvironment } from "../../tests/support/python-environment.ts";
+import { hasPythonEnvironment, pythonEnvironment } from "../../tests/support/python-environment.ts";
 
 export interface Player {
   /** The name of the process among the workers of its agent. */
@@ -20,6 +20,8 @@ export async function castOf(options: { readonly without_crewai: boolean }, say:
   const player = (worker: string, [command, ...files]: readonly [string, string]): Player => ({
     ...{ worker, command, arguments: [...files, worker] },
   });
+  if (!options.without_crewai && !hasPythonEnvironment("crewai"))
+    say("CrewAI is most of what is to be installed now: npm run newsroom -- --without-crewai does without it");
   const writer = await (options.without_crewai ? python("agents", "plain_writer.py") : python("crewai", "writer.py"));
   return [
     player("editor-1", node("editor.ts")),

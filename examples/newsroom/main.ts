@@ -1,4 +1,4 @@
-/** `npm run newsroom`: agents in five frameworks make one article together, and one of them is killed on the way. */
+/** `npm run newsroom`: five agents, three frameworks, one article, and one of them is killed on the way. */
 
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

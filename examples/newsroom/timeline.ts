@@ -92,7 +92,7 @@ export class Timeline {
       case "answered":
         return `by ${by}: ${JSON.stringify((await this.#question(question)).answer)}, ${evidence}`;
       case "requeued":
-        return why.replaceAll("_", " ");
+        return typeof why === "string" ? why.replaceAll("_", " ") : "";
       case "completed":
         return `${who}, ${evidence}: ${cut(await this.#output(handoff), output_chars)}`;
       default:

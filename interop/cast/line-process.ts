@@ -91,8 +91,9 @@ export class LineProcess {
 
   #read(line: string): void {
     const message = parsed(line);
-    if (message === null) this.#keep(`${line}\n`);
-    else this.#messages.push(message);
+    if (message !== null) this.#messages.push(message);
+    // What broke is shown also to whoever waits for something else in vain.
+    if (message === null || message["broken"] !== undefined) this.#keep(`${line}\n`);
     this.#wake();
   }
 
@@ -162,6 +163,10 @@ export class WorkerProcess implements WorkerSeat {
   }
 }
 
+function isSent(tag: string, handoff: unknown): (message: Message) => boolean {
+  return (message) => message["tag"] === tag && message["sent"] !== undefined && message["sent"] === handoff;
+}
+
 export class SenderProcess implements SenderSeat {
   readonly #process: LineProcess;
 
@@ -174,8 +179,12 @@ export class SenderProcess implements SenderSeat {
   }
 
   async heard<Name extends keyof SenderMessage>(tag: string, member: Name): Promise<NonNullable<SenderMessage[Name]>> {
+    // What wakes a run knows the handoff, and not what the suite calls it.
+    const isBroken = (message: Message) =>
+      message["broken"] !== undefined &&
+      (message["tag"] === tag || this.#process.count(isSent(tag, message["tag"])) > 0);
     const fits = (message: Message): message is Message & Partial<SenderMessage> =>
-      message["tag"] === tag && (message[member] !== undefined || message["broken"] !== undefined);
+      (message["tag"] === tag && message[member] !== undefined) || isBroken(message);
     const message: Partial<SenderMessage> = await this.#process.message(fits, `${member} of ${tag}`);
     const said = message[member];
     if (said == null) throw new Error(`${tag}: ${message.broken}`);

@@ -19,6 +19,8 @@ export interface Row {
   readonly begins_within_ms: number;
   /** Handoffs that its worker holds at once. */
   readonly slots: number;
+  /** What a reader of the matrix should know of its cells: why they take so long, for one. */
+  readonly note?: string;
   /** Installs what it needs. Throws Unavailable where that cannot be had. */
   prepare(say: (line: string) => void): Promise<Prepared>;
 }

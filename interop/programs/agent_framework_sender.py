@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import uuid
 from hashlib import sha256
 from typing import Any
 
@@ -53,10 +52,10 @@ class WorkflowSender(Sender):
             await self._tell(run)
         await ended
 
-    async def scatter(self, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
-        id = f"scatter-{uuid.uuid4()}"
+    async def scatter(self, tag: str, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
+        id = f"scatter-{tag}"
         ended = self._ended[id] = asyncio.get_running_loop().create_future()
-        await self._runs_of(json.dumps([capability, {}])).start(id, inputs)
+        await self._runs_of(json.dumps([capability, {"correlation": tag}])).start(id, inputs)
         outputs = {each["at"]: each["outcome"].get("output") for each in (await ended).outputs}
         return [outputs[at] for at in range(len(inputs))]
 

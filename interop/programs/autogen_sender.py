@@ -61,8 +61,8 @@ class TeamSender(Sender):
             await self._tell(run)
         await ended
 
-    async def scatter(self, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
-        tool = await handoff_tool(self.hf, capability=capability, name="work")
+    async def scatter(self, tag: str, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
+        tool = await handoff_tool(self.hf, capability, name="work", correlation=tag)
         assistant = AssistantAgent("assistant", _calling("work", inputs), tools=[tool])
         result = await assistant.run(task="Hand all of it off.")
         (done,) = [message for message in result.messages if isinstance(message, ToolCallExecutionEvent)]

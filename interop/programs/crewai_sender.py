@@ -34,8 +34,8 @@ class FlowSender(Sender):
     async def hand_off(self, tag: str, capability: str, input: dict[str, Any], options: dict[str, Any]) -> None:
         await self._run(tag, capability, input, options)
 
-    async def scatter(self, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
-        runs = [self._run("", capability, input, {}) for input in inputs]
+    async def scatter(self, tag: str, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
+        runs = [self._run("", capability, input, {"correlation": tag}) for input in inputs]
         return [outcome.get("output") for outcome in await asyncio.gather(*runs)]
 
     async def resume(self) -> None:

@@ -52,6 +52,7 @@ async function holdOn(
     await sleep(beat_every_ms);
     alive = (await act("heartbeat", { progress })).status === 200;
   }
+  if (!alive) writeFileSync(`${hold}.stopped`, "");
   return alive;
 }
 

@@ -11,7 +11,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,9 +72,9 @@ def output_of(text: str, answer: str | None = None) -> dict[str, str]:
 async def do_task(input: dict[str, Any], ctx: AsyncContext) -> dict[str, str]:
     """The work, for frameworks whose own code is async."""
     if input.get("mode") == "hold":
-        begin(input["hold"], ctx)
-        while not may_go(input["hold"]):  # noqa: ASYNC110 (a file says it, not an event)
-            await asyncio.sleep(LOOK_EVERY)
+        with held(input["hold"], ctx) as may_go:
+            while not may_go():  # noqa: ASYNC110 (a file says it, not an event)
+                await asyncio.sleep(LOOK_EVERY)
     answer = await ctx.ask(QUESTION, schema={"type": "string"}) if input.get("mode") == "ask" else None
     return output_of(input["text"], answer)
 
@@ -81,23 +82,24 @@ async def do_task(input: dict[str, Any], ctx: AsyncContext) -> dict[str, str]:
 def do_task_blocking(input: dict[str, Any], ctx: Context) -> dict[str, str]:
     """The work, for frameworks whose own code blocks."""
     if input.get("mode") == "hold":
-        begin(input["hold"], ctx)
-        while not may_go(input["hold"]):
-            ctx.check()
-            time.sleep(LOOK_EVERY)
+        with held(input["hold"], ctx) as may_go:
+            while not may_go():
+                ctx.check()
+                time.sleep(LOOK_EVERY)
     answer = ctx.ask(QUESTION, schema={"type": "string"}) if input.get("mode") == "ask" else None
     return output_of(input["text"], answer)
 
 
-def begin(hold: str, ctx: AsyncContext | Context) -> None:
-    """Says that the work is in its middle."""
+@contextmanager
+def held(hold: str, ctx: AsyncContext | Context) -> Generator[Callable[[], bool], None, None]:
+    """Says that the work is in its middle, and that it stops if it does. Gives whether the suite lets it go on."""
     ctx.progress(0.5, HOLDING)
     Path(f"{hold}.begun").touch()
-
-
-def may_go(hold: str) -> bool:
-    """Whether the suite lets the work go on."""
-    return Path(f"{hold}.go").exists()
+    try:
+        yield Path(f"{hold}.go").exists
+    except BaseException:
+        Path(f"{hold}.stopped").touch()
+        raise
 
 
 def tell(**message: Any) -> None:
@@ -175,10 +177,10 @@ class Sender:
         self.sent(tag, handle.id)
         await self.told_end(tag, handle.id)
 
-    async def scatter(self, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
-        """Many at once; the outputs in the order of the inputs."""
+    async def scatter(self, tag: str, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
+        """Many at once, the tag their correlation; the outputs in the order of the inputs."""
         tasks: Any = [{"capability": capability, "input": input} for input in inputs]
-        return await self.hf.scatter(tasks).all()
+        return await self.hf.scatter(tasks, correlation=tag).all()
 
     async def resume(self) -> None:
         """In a new life: tells of every outcome that the last one did not."""
@@ -216,7 +218,8 @@ class Sender:
             case "send":
                 await self._send(said)
             case "scatter":
-                tell(tag=said["tag"], scattered=await self.scatter(said["capability"], said["inputs"]))
+                outputs = await self.scatter(said["tag"], said["capability"], said["inputs"])
+                tell(tag=said["tag"], scattered=outputs)
             case "watch":
                 await self._watch(said["tag"])
             case "cancel":

@@ -17,6 +17,7 @@ interface Terms {
   readonly capability: string;
   readonly timeout?: number;
   readonly lease?: number;
+  readonly correlation?: string;
 }
 
 const One = Annotation.Root({ tag: Annotation<string>, input: Annotation<TaskInput>, report: Annotation<Outcome> });
@@ -49,10 +50,9 @@ class GraphSender extends Sender {
     await ended;
   }
 
-  override async scatter(capability: string, inputs: readonly TaskInput[]): Promise<readonly unknown[]> {
-    const tag = crypto.randomUUID();
+  override async scatter(tag: string, capability: string, inputs: readonly TaskInput[]): Promise<readonly unknown[]> {
     const ended = new Promise<readonly Report[]>((resolve) => this.#ended.set(tag, resolve));
-    await this.#graph({ kind: "many", capability }).invoke({ tag, inputs }, threadOf(tag));
+    await this.#graph({ kind: "many", capability, correlation: tag }).invoke({ tag, inputs }, threadOf(tag));
     const outputs = new Map(
       (await ended).map(([at, report]) => [at, report.status === "completed" ? report.output : null]),
     );
@@ -80,7 +80,10 @@ class GraphSender extends Sender {
 
   make(name: string, terms: Terms) {
     const graph = terms.kind === "one" ? this.#one(name, terms) : this.#many(name, terms);
-    resumeOutcomes(this.hf, graph, { graph: name, onError: (error, id) => tell({ tag: id, broken: String(error) }) });
+    resumeOutcomes(this.hf, graph, {
+      graph: name,
+      onError: (error, { handoff }) => tell({ tag: handoff, broken: String(error) }),
+    });
     return graph as {
       invoke(
         input: object,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import operator
-import uuid
 from typing import Annotated, Any
 
 from handfast.langgraph import Outcome, Waker, add_handoff, resume_outcomes
@@ -67,11 +66,10 @@ class GraphSender(Sender):
             self.sent(tag, id)
         await ended.wait()
 
-    async def scatter(self, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
-        thread = str(uuid.uuid4())
-        ended = self._ended[thread] = asyncio.Event()
-        graph = self._graph(json.dumps(["many", capability, {}]))
-        config = _thread(thread)
+    async def scatter(self, tag: str, capability: str, inputs: list[dict[str, Any]]) -> list[Any]:
+        ended = self._ended[tag] = asyncio.Event()
+        graph = self._graph(json.dumps(["many", capability, {"correlation": tag}]))
+        config = _thread(tag)
         await graph.ainvoke({"inputs": inputs}, config, durability="sync")
         await ended.wait()
         reports = dict((await graph.aget_state(config)).values["reports"])

@@ -74,7 +74,13 @@ async function playTask({ all, results, signal }: ModelCall, by: string): Promis
   if (mode === "hold" && hold !== undefined) {
     if (told === undefined) return call("handfast_progress", { fraction: 0.5, note: holding_note });
     writeFileSync(`${hold}.begun`, "");
-    while (!existsSync(`${hold}.go`)) await sleep(look_every_ms, undefined, { signal });
+    try {
+      while (!existsSync(`${hold}.go`)) await sleep(look_every_ms, undefined, { signal });
+    } catch (error) {
+      // The gateway has closed the line to its model: the turn is over.
+      writeFileSync(`${hold}.stopped`, "");
+      throw error;
+    }
   }
   const answer = mode === "ask" && told !== undefined ? { answer: String(JSON.parse(told).answer) } : {};
   const output: TaskOutput = { text: text.toUpperCase(), by, ...answer };

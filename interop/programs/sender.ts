@@ -23,9 +23,10 @@ export class Sender {
     await this.#tellEnd(tag, id);
   }
 
-  /** The outputs in the order of the inputs. */
-  scatter(capability: string, inputs: readonly TaskInput[]): Promise<readonly unknown[]> {
-    return this.hf.scatter(inputs.map((input) => ({ capability, input }))).all();
+  /** All of them under the tag as their correlation. The outputs in the order of the inputs. */
+  scatter(tag: string, capability: string, inputs: readonly TaskInput[]): Promise<readonly unknown[]> {
+    const tasks = inputs.map((input) => ({ capability, input }));
+    return this.hf.scatter(tasks, { correlation: tag }).all();
   }
 
   /** In a new life: tells of every outcome that the last one did not. */
@@ -65,7 +66,7 @@ export class Sender {
     if ("send" in command) return this.#send(command.send);
     if ("scatter" in command) {
       const { tag, capability, inputs } = command.scatter;
-      return tell({ tag, scattered: await this.scatter(capability, inputs) });
+      return tell({ tag, scattered: await this.scatter(tag, capability, inputs) });
     }
     if ("watch" in command) return this.#watch(command.watch.tag);
     if ("cancel" in command) {

@@ -6,6 +6,7 @@ text=$(value text)
 if [ "$(value mode)" = hold ]; then
   hold=$(value hold)
   echo "50% holding" >&2
+  trap ': > "$hold.stopped"; exit 1' TERM
   : > "$hold.begun"
   while [ ! -e "$hold.go" ]; do sleep 0.05; done
 fi

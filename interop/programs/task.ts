@@ -16,5 +16,10 @@ export async function doTask({ text, mode, hold }: TaskInput, by: string, ctx: C
 async function holdOn(hold: string, { progress, signal }: Context): Promise<void> {
   progress(0.5, holding_note);
   writeFileSync(`${hold}.begun`, "");
-  while (!existsSync(`${hold}.go`)) await sleep(look_every_ms, undefined, { signal });
+  try {
+    while (!existsSync(`${hold}.go`)) await sleep(look_every_ms, undefined, { signal });
+  } catch (error) {
+    writeFileSync(`${hold}.stopped`, "");
+    throw error;
+  }
 }

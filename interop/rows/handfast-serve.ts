@@ -11,6 +11,7 @@ export const row = programRow({
   quick: true,
   begins_within_ms: 3_000,
   slots: 10,
+  note: "as a sender it is `handfast send`, a process for each step, three in `plain`: nearly all of their time is the start of the command",
   worker_program: "cli-worker.ts",
   sender_program: "cli-sender.ts",
   patience_ms: 90_000,

@@ -1,4 +1,7 @@
-/** Work that waits for a word: the worker makes `<path>.begun`, and goes on when `<path>.go` is there. */
+/**
+ * Work that waits for a word: the worker makes `<path>.begun`, and goes on when `<path>.go` is there. Told to stop before that,
+ * it makes `<path>.stopped`.
+ */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,14 +36,23 @@ export class Hold {
 
   /** Resolves when a worker is in the middle of it. */
   async begun(): Promise<void> {
-    const until = performance.now() + this.#patience_ms;
-    while (!existsSync(`${this.path}.begun`)) {
-      if (performance.now() > until) throw new Error(`the work did not begin in ${this.#patience_ms} ms`);
-      await sleep(look_every_ms);
-    }
+    await this.#seen("begun", "the work did not begin");
+  }
+
+  /** Resolves when the worker has heard that it is to stop, and has. */
+  async stopped(): Promise<void> {
+    await this.#seen("stopped", "the worker did not stop");
   }
 
   go(): void {
     writeFileSync(`${this.path}.go`, "");
+  }
+
+  async #seen(mark: string, otherwise: string): Promise<void> {
+    const until = performance.now() + this.#patience_ms;
+    while (!existsSync(`${this.path}.${mark}`)) {
+      if (performance.now() > until) throw new Error(`${otherwise} in ${this.#patience_ms} ms`);
+      await sleep(look_every_ms);
+    }
   }
 }

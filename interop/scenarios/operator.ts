@@ -15,6 +15,11 @@ export class Operator {
     return this.#client.call("get", { params: { id } });
   }
 
+  /** Those that were sent under one correlation. */
+  async correlated(correlation_id: string): Promise<readonly HandoffView[]> {
+    return (await this.#client.call("list", { query: { correlation_id, limit: 500 } })).handoffs;
+  }
+
   /** Gives an open dead letter another life; the id of that. */
   async redrive(id: string): Promise<string> {
     const letter = await this.#client.call("dead_letter", { params: { id } });

@@ -2,10 +2,10 @@
 
 export const scenarios = {
   plain: "a handoff with its schemas: answered, and an input that does not fit refused (422)",
-  scatter: "ten at once, each answer matched to its task",
+  scatter: "ten at once under one correlation, each answer matched to its task",
   progress: "the sender sees how far the work is",
   question: "the worker asks, the sender answers, the work goes on",
-  cancel: "called off while it is worked on (410)",
+  cancel: "called off while it is worked on (410), and the worker stops",
   deadline: "missed (408): a dead letter, redriven, completed",
   worker_killed: "SIGKILL of the worker mid-task; another framework finishes",
   sender_killed: "SIGKILL of the sender; started again, it gets its outcome, once",

@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from handfast import Fail, HandfastError, HandoffError, Reject, RelayUnreachable, Retry, ScatterError, UsageError
+from handfast import (
+    Fail,
+    HandfastError,
+    HandoffError,
+    Reject,
+    RelayUnreachable,
+    Retry,
+    ScatterError,
+    UsageError,
+    WaitOver,
+)
 from handfast._duration import to_ms
 from handfast._remedies import remedy_of, status_of
 
@@ -23,18 +33,18 @@ def test_an_error_says_what_happened_its_name_and_what_to_do() -> None:
         "Give 8.",
         False,
     )
-    assert error.docs == "docs/errors.md#usage"
-    assert UsageError("", "", "closed").docs == "docs/errors.md#closed"
-    assert UsageError("", "", "something_new").docs == "docs/errors.md#usage"
+    assert error.docs == "npx handfast explain usage"
+    assert UsageError("", "", "closed").docs == "npx handfast explain closed"
+    assert UsageError("", "", "something_new").docs == "npx handfast explain usage"
 
 
 def test_remedies_come_by_reason_then_by_code() -> None:
     known = HandoffError("m", code=409, reason="key_conflict")
-    assert known.docs == "docs/errors.md#key_conflict"
+    assert known.docs == "npx handfast explain key_conflict"
     made_up = HandoffError("m", code=500, reason="my_own")
-    assert (made_up.docs, made_up.name, made_up.retryable) == ("docs/errors.md#500-agent_failed", "agent_failed", True)
+    assert (made_up.docs, made_up.name, made_up.retryable) == ("npx handfast explain 500", "agent_failed", True)
     unknown = HandoffError("m", code=599, reason="my_own")
-    assert (unknown.docs, unknown.name, unknown.retryable) == ("docs/errors.md#500-agent_failed", "code_599", False)
+    assert (unknown.docs, unknown.name, unknown.retryable) == ("npx handfast explain 500", "code_599", False)
     # An agent's own reason may be spelt like one of the relay's: only with the right code it is that one.
     assert remedy_of(500, "key_conflict").anchor == "500-agent_failed"
     assert remedy_of(0, "relay_unreachable").anchor == "relay_unreachable"
@@ -55,6 +65,7 @@ def test_the_innermost_cause_is_told() -> None:
         UsageError("m", "r", "closed"),
         HandoffError("m", code=409, reason="key_conflict", handoff="h", problem={"code": 409}),
         RelayUnreachable("http://x", 1.0, OSError("gone")),
+        WaitOver("The outcome", 1.0),
         ScatterError(2, 3, [HandoffError("m", code=500, reason="x")]),
         Retry("later", after="5s"),
         Fail("no", reason="gone", detail={"a": 1}),
@@ -70,8 +81,10 @@ def test_it_goes_to_another_process_and_back(error: Any) -> None:
 
 
 def test_all_but_the_handlers_own_have_one_root() -> None:
-    for kind in (UsageError, HandoffError, RelayUnreachable, ScatterError):
+    for kind in (UsageError, HandoffError, RelayUnreachable, ScatterError, WaitOver):
         assert issubclass(kind, HandfastError)
+    assert issubclass(RelayUnreachable, ConnectionError)
+    assert issubclass(WaitOver, TimeoutError)
     for own in (Retry, Fail, Reject):
         assert not issubclass(own, HandfastError)
 

@@ -1,6 +1,7 @@
 /** A whole life of handoffs, one call at a time, each between two marks: which calls confirm something, and which do not. */
 
 import { createHash, randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import type { Client } from "@handfast/client";
 import type { LeaseView, QuestionView } from "@handfast/protocol/wire";
 import type { Marks } from "./marks.ts";
@@ -30,11 +31,13 @@ export const confirmations = [
 ] as const;
 
 /** The answer promises nothing that a crash could take back. */
-export const passing = ["heartbeat", "progress", "write_chunk", "get", "outcomes"] as const;
+export const passing = ["upkeep of an empty store", "heartbeat", "progress", "write_chunk", "get", "outcomes"] as const;
 
 export type StepName = (typeof confirmations)[number] | (typeof passing)[number] | "backup";
 
 const worker = "hand-1";
+/** Longer than the pause between two looks of the relay at what it may drop. */
+const upkeep_ms = 1_500;
 /** So long that no clock writes anything meanwhile. */
 const limits = { deadline_ms: 7_200_000, lease_ms: 3_600_000, ack_ms: 3_600_000, max_attempts: 100 };
 
@@ -60,6 +63,10 @@ export async function takeSteps(
     return lease;
   };
 
+  await step("upkeep of an empty store", async () => {
+    await setTimeout(upkeep_ms);
+    await sender.call("outcomes");
+  });
   await step("create_token", () => sender.call("create_token", { body: { agent: `other-${way}` } }));
   await step("set_capabilities", () =>
     agent.call("set_capabilities", {
@@ -131,7 +138,7 @@ async function takeEnds(step: Step, { sender, agent, capability, submit, claim, 
   await step("release", () => agent.call("release", held(released)));
   const tried = held(await taken());
   await step("fail, to be tried again", () =>
-    agent.call("fail", { ...tried, body: { ...tried.body, error, retryable: true } }),
+    agent.call("fail", { ...tried, body: { ...tried.body, error, retryable: true, retry_after_ms: limits.lease_ms } }),
   );
   const failed = held(await taken());
   await step("fail, for good", () =>

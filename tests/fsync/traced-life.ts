@@ -13,6 +13,13 @@ import { takeSteps } from "./steps.ts";
 
 export const ways = ["http", "websocket"] as const;
 
+/** Figures are written by a clock of their own, which would fall into one step or another. */
+const calm = {
+  file: "relay/src/limits.ts",
+  sound: "reliability_write_ms: 5 * second_ms",
+  broken: "reliability_write_ms: 60 * minute_ms",
+};
+
 export interface TracedLife {
   readonly calls: readonly TracedCall[];
   /** The relay's data directory, as the trace spells it. */
@@ -24,7 +31,7 @@ export async function traceLife(bug: Bug | null): Promise<TracedLife> {
   const trace = join(root, "trace");
   // Two levels that are not there yet: a name is safe only with every folder above it.
   const directory = join(root, "deep", "data");
-  const environment = bug === null ? {} : withBug(bug);
+  const environment = withBug({ name: bug?.name ?? "none", changes: [...(bug?.changes ?? []), calm] });
   const relay = await RelayProcess.start([], directory, { environment, under: tracedInto(trace) });
   const { pid } = relay;
   try {

@@ -51,8 +51,9 @@ async function fireAll(options: Omit<RunOptions, "say">, shrinks: boolean): Prom
   if (shrinks && report.suspects.length > 0) {
     say(`\nplaying ${report.suspects.length} suspect(s) alone, to find the smallest input that fails`);
     const shrunk = await shrink(report.suspects, options, say);
-    if (shrunk === null) say("none of them fails alone; play the whole run again with this seed");
-    else print(shrunkText(shrunk, options.bug));
+    if (shrunk !== null) print(shrunkText(shrunk, options.bug));
+    else say("none of them fails alone; play the whole run again with this seed");
+    if (shrunk === null && report.failure !== null) print(`what failed was ${failureText(report.failure)}`);
   }
   return 1;
 }

@@ -22,7 +22,7 @@ export function reportText(report: RunReport): string {
     `operations          ${tally.operations.size}: ${operationLines(report)}`,
     `states made         ${counts(tally.states)}`,
     `half-sent requests  ${halfSent(report)}`,
-    `honest              ${report.honest_completed} handoffs completed, slowest ${report.honest_slowest_ms} ms; ${tally.honest_calls} calls of the cast`,
+    `honest              ${report.honest_completed} handoffs completed, ${report.honest_called_off} called off by an operator, slowest ${report.honest_slowest_ms} ms; ${tally.honest_calls} calls of the cast`,
     `health              ${report.probes} probes, slowest ${report.probe_slowest_ms} ms`,
     `memory              ${rss_mb.first} MB first, ${rss_mb.median} median, ${rss_mb.last} last, ${rss_mb.most} most`,
     `processor           ${perInput(report.cpu_ms.fuzzer, tally.inputs)} ms of the fuzzer and ${perInput(report.cpu_ms.relay, tally.inputs)} ms of the relay for an input`,
@@ -91,9 +91,9 @@ export function shrunkText({ script, replayed, replays }: Shrunk, bug: Bug | und
 
 export function failureText(failure: Failure | null): string {
   if (failure === null) return "it does not fail\n";
-  const { step, kind, what, played } = failure;
+  const { script, step, kind, what, played } = failure;
   const bytes = played === null ? "" : `\n  ${escaped(played.bytes)}`;
-  return `step ${step}, ${kind}: ${what}${bytes}\n`;
+  return `step ${step} of episode ${script.episode}, ${kind}: ${what}${bytes}\n`;
 }
 
 /** As it stands in a string, so that it can be copied. */

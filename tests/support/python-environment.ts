@@ -16,6 +16,9 @@ const cache = join(root, "interop/.cache");
 const sdk = join(root, "python");
 const least = [3, 10] as const;
 const most_output = 64_000_000;
+const tell_every_ms = 15_000;
+/** Of those that take more than a moment. */
+const sizes: Readonly<Record<string, string>> = { agents: "about 270 MB", crewai: "about 1.1 GB" };
 
 /** It cannot be had on this machine; the message says why. */
 export class NoPython extends Error {}
@@ -46,7 +49,11 @@ async function make(name: string, say: (line: string) => void): Promise<string> 
   const { place, list, wanted, mark, command } = placeOf(name);
   if (hasPythonEnvironment(name)) return command;
   const system = await systemPython();
-  say(`installing the Python environment ${name} into interop/.cache (once) …`);
+  const size = sizes[name] === undefined ? "" : `, ${sizes[name]}`;
+  say(`installing the Python environment ${name} into interop/.cache (once${size}) …`);
+  const began = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - began) / 1_000)} s`;
+  const telling = setInterval(() => say(`  still installing ${name}, ${elapsed()}`), tell_every_ms);
   try {
     mkdirSync(cache, { recursive: true });
     // What an interrupted installation left is no place to go on from.
@@ -57,8 +64,11 @@ async function make(name: string, say: (line: string) => void): Promise<string> 
   } catch (error) {
     const lines = (error instanceof Error ? error.message : String(error)).trim().split("\n");
     throw new NoPython(`the Python environment ${name} could not be installed: ${lines.at(-1)}`);
+  } finally {
+    clearInterval(telling);
   }
   writeFileSync(mark, wanted);
+  say(`  installed ${name} in ${elapsed()}`);
   return command;
 }
 

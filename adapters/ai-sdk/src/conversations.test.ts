@@ -101,6 +101,63 @@ test("what the relay refuses is the call's result at once, and the model goes on
   expect(lastWord()).toMatchObject({ text: "Nobody dances." });
 });
 
+test("an outcome that comes while another call is refused is not lost below it", async () => {
+  finish();
+  const { conversations, begin } = await chat(
+    [
+      ["1", "research", { topic: "fsync" }],
+      ["2", "dance", {}],
+    ],
+    "Now I know.",
+  );
+  const { lock, asked } = lineOfTests();
+  const woken: Woken[] = [];
+  const { save } = conversations;
+  let saves = 0;
+  const slow: Conversations["save"] = async (...all) => {
+    saves += 1;
+    // The first call has its outcome by now, and somebody wants to put it into the messages, or has.
+    if (saves === 2) await until(() => asked() > 1 || woken.length > 0);
+    await save(...all);
+  };
+  Object.assign(conversations, { lock, save: slow });
+  const resumer = resumeConversations(hf, conversations, { onWoken: (each) => woken.push(each) });
+  stage.atEnd(() => resumer.stop());
+  await begin();
+  await until(() => woken.length === 1);
+  expect(lastWord()).toMatchObject({ text: "Now I know." });
+  expect(messages().map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "assistant"]);
+});
+
+/** A lock, and how often it was asked for. */
+function lineOfTests() {
+  let asked = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  const lock: Lock = (_, act) => {
+    asked += 1;
+    const turn = last.then(act, act);
+    last = turn.catch(() => {});
+    return turn;
+  };
+  return { lock, asked: () => asked };
+}
+
+test("a model that uses an id again in a later turn gets that turn's outcome", async () => {
+  const { conversations, begin } = await chat(
+    [["call_0", "research", { topic: "fsync" }]],
+    [["call_0", "research", { topic: "epoll" }]],
+    "Now I know.",
+  );
+  const resumer = resumeConversations(hf, conversations);
+  stage.atEnd(() => resumer.stop());
+  await begin();
+  finish();
+  await until(() => messages().length === 6);
+  expect(lastWord()).toMatchObject({ text: "Now I know." });
+  const results = messages().flatMap((message) => (message.role === "tool" ? message.content : []));
+  expect(results).toMatchObject([{ output: { value: "about fsync" } }, { output: { value: "about epoll" } }]);
+});
+
 test("a process that ended after it kept its messages sends what it had not sent, and nothing twice", async () => {
   const { conversations, begin } = await chat([["1", "research", { topic: "fsync" }]], "Now I know.");
   await begin();
@@ -128,7 +185,7 @@ test("a process that ended after the result was kept lets the model go on, and o
     await run();
     throw new Error("cut off again");
   };
-  await resumeConversations(hf, conversations, { follow: false, attempts: 1, onError, lock }).stopped;
+  await resumeConversations(hf, { ...conversations, lock }, { follow: false, attempts: 1, onError }).stopped;
   expect(lastWord()).toMatchObject({ text: "Now I know." });
   expect(errors).toHaveLength(2);
 

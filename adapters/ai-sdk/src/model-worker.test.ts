@@ -1,6 +1,6 @@
 /** A model as a worker: what it is told, what a redelivery finds, and what becomes of a model that fails. */
 
-import type { Client } from "@handfast/client";
+import type { Client, Context } from "@handfast/client";
 import { type TestRelay, testRelay } from "@handfast/client/testing";
 import { APICallError, jsonSchema, Output, tool } from "ai";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -77,19 +77,76 @@ function silentAfter(word: Word) {
   return model;
 }
 
-test("what its tools hand off is a child of its handoff, sent once in all attempts", async () => {
-  const worker = await relay.connect("writer");
+test("what its tools hand off is a child of its handoff", async () => {
   const research = relay.fake("research", () => "found", { input: { type: "object" } });
   await research.ready();
-  const tools = { research: await handoffTool(worker, { capability: "research" }) };
-  const call = [["1", "research", {}]] as const;
-  const model = scriptedModel(call, new Error("no line"), call, "Done.");
-  await serveModel(worker, "write", { model, tools, maxRetries: 0 }, {}, { signals: false });
+  const tools = { research: await handoffTool(await relay.connect("writer"), { capability: "research" }) };
+  await serving({ model: scriptedModel([["1", "research", {}]], "Done."), tools });
   const handoff = await sender.send("write", "fsync");
   expect(await relay.until(handoff.result())).toBe("Done.");
-  expect(research.received).toHaveLength(1);
   const [{ id } = { id: "" }] = research.received;
   expect(await relay.handoff(id)).toMatchObject({ causation: { id: handoff.id }, state: "completed" });
+});
+
+/** A worker whose tool hands off, cut off while it waits: in order, or by a crash. Then another, whose model is given. */
+async function cutOffWhileItWaits(how: "stop" | "crash", ...words: readonly Word[]) {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<string>();
+  const research = relay.fake("research", () => finished, { input: { type: "object" } });
+  await research.ready();
+  const tools = { research: await handoffTool(await relay.connect("writer"), { capability: "research" }) };
+  const first = await relay.connect("writer", { onWarning: () => {} });
+  const call = [["made up", "research", { topic: "fsync", pages: 3 }]] as const;
+  const server = await serveModel(first, "write", { model: scriptedModel(call), tools }, {}, { signals: false });
+  const handoff = await sender.send("write", "fsync");
+  await relay.settle();
+  if (how === "stop") await relay.until(server.stop({ grace: 0 }));
+  else await relay.crash(first);
+  const model = scriptedModel(...words);
+  await serving({ model, tools });
+  await relay.settle();
+  finish("found");
+  return { model, research, output: await relay.until(handoff.result()) };
+}
+
+test.each(["stop", "crash"] as const)(
+  "after a %s the model is asked again, calls by another id, and nothing is sent twice",
+  async (how) => {
+    const again = [["made up anew", "research", { pages: 3, topic: "fsync" }]] as const;
+    const { model, research, output } = await cutOffWhileItWaits(how, again, "Done.");
+    expect(output).toBe("Done.");
+    expect(research.received).toHaveLength(1);
+    // A tool that was cut off has answered nothing.
+    expect(model.doGenerateCalls[0]?.prompt.map(({ role }) => role)).toEqual(["user"]);
+    expect(model.doGenerateCalls[1]?.prompt.at(-1)).toMatchObject({ content: [{ output: { value: "found" } }] });
+  },
+);
+
+test("what the model calls for twice is sent twice, also where a crash lies between", async () => {
+  const research = relay.fake("research", () => "found", { input: { type: "object" } });
+  await research.ready();
+  const tools = { research: await handoffTool(await relay.connect("writer"), { capability: "research" }) };
+  const call = [["1", "research", { topic: "fsync" }]] as const;
+  const worker = await serving({ model: silentAfter(call), tools });
+  const handoff = await sender.send("write", "fsync");
+  await relay.settle();
+  await relay.crash(worker);
+  await serving({ model: scriptedModel(call, "Done."), tools });
+  expect(await relay.until(handoff.result())).toBe("Done.");
+  expect(research.received).toHaveLength(2);
+});
+
+test("what a worker of another kind kept is not taken for its own", async () => {
+  const first = await relay.connect("writer");
+  const handler = async (_: unknown, ctx: Context) => {
+    await ctx.checkpoint({ said: "hello", state: "half of it" });
+    await new Promise(() => {});
+  };
+  await first.serve({ write: { handler } }, { signals: false });
+  const handoff = await sender.send("write", "fsync");
+  await relay.settle();
+  await relay.crash(first);
+  await serving({ model: scriptedModel("Done.") });
+  expect(await relay.until(handoff.result())).toBe("Done.");
 });
 
 test("an error of the provider is tried again or not as the provider says, and tells nothing of the request", async () => {

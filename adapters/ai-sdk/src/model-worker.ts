@@ -3,7 +3,7 @@
  * redelivery goes on from there; tools that hand work on do it in the name of the handoff.
  */
 
-import { inScope } from "@handfast/adapter-kit";
+import { inScope, Keys } from "@handfast/adapter-kit";
 import {
   type CapabilityDefinition,
   type Client,
@@ -44,7 +44,10 @@ const most_steps = 20;
 export function modelWorker(options: ModelWorkerOptions): Handler {
   return async (input: unknown, ctx: Context) => {
     try {
-      return await inScope({ run: ctx.handoff.id, sender: ctx }, () => work(options, input, ctx));
+      const { said, counts } = keptIn(ctx.previous.checkpoint);
+      const { id: run } = ctx.handoff;
+      const keys = new Keys(run, counts);
+      return await inScope({ run, sender: ctx, keys }, () => work(options, input, ctx, said, keys));
     } catch (error) {
       throw ctx.signal.aborted ? ctx.signal.reason : verdictOf(error);
     }
@@ -62,11 +65,16 @@ export function serveModel(
   return hf.serve({ [capability]: { ...definition, handler: modelWorker(model) } }, options);
 }
 
-async function work(options: ModelWorkerOptions, input: unknown, ctx: Context): Promise<unknown> {
+async function work(
+  options: ModelWorkerOptions,
+  input: unknown,
+  ctx: Context,
+  said: Kept["said"],
+  keys: Keys,
+): Promise<unknown> {
   const { prompt = asPrompt, result: resultOf, ...settings } = options;
   const told = await prompt(input, ctx);
   const asked: readonly ai.ModelMessage[] = typeof told === "string" ? [{ role: "user", content: told }] : told;
-  const said = keptIn(ctx.previous.checkpoint);
   const result = await ai.generateText({
     stopWhen: ai.isStepCount(most_steps),
     ...(settings as object),
@@ -74,8 +82,10 @@ async function work(options: ModelWorkerOptions, input: unknown, ctx: Context): 
     abortSignal: ctx.signal,
     onStepEnd: async ({ response, usage, finishReason }: ai.StepResult<ai.ToolSet>) => {
       ctx.use({ tokens: usage.totalTokens ?? 0 });
-      // The last word is cheap to say again, and parsed anew; what came before it may have cost much.
-      if (finishReason === "tool-calls") await keep(ctx, [...said, ...response.messages]);
+      // The last word is cheap to say again, and parsed anew; what came before it may have cost much. A step that was
+      // stopped has tools in it that were cut off: they are no results.
+      if (finishReason !== "tool-calls" || ctx.signal.aborted) return;
+      await keep(ctx, { said: [...said, ...response.messages], counts: keys.counts });
     },
   } as unknown as GenerateOptions);
   checkEnd(result);
@@ -89,15 +99,19 @@ function asPrompt(input: unknown): string {
 
 interface Kept {
   readonly said: readonly ai.ModelMessage[];
+  readonly counts: Keys["counts"];
 }
 
-function keptIn(checkpoint: unknown): readonly ai.ModelMessage[] {
-  return (checkpoint as Partial<Kept> | null)?.said ?? [];
+const ours = "ai-sdk";
+
+/** What an earlier attempt kept: also one of another framework, which is of no use here. */
+function keptIn(checkpoint: unknown): Kept {
+  return (checkpoint as { readonly [ours]?: Kept } | null)?.[ours] ?? { said: [], counts: {} };
 }
 
 /** What is too large to be kept is said again in the next attempt: that is no reason to fail in this one. */
-async function keep(ctx: Context, said: Kept["said"]): Promise<void> {
-  await ctx.checkpoint({ said } satisfies Kept).catch(() => {});
+async function keep(ctx: Context, kept: Kept): Promise<void> {
+  await ctx.checkpoint({ [ours]: kept }).catch(() => {});
 }
 
 /** Text that ends otherwise than by the model's own will is no result. */

@@ -76,6 +76,24 @@ test("a deadline that passes, and a refusal, are results too", async () => {
   ]);
 });
 
+test("a mistake in the setup and a relay that is away are told with code and whether another try may help", async () => {
+  await offer(() => "found");
+  const model = scriptedModel([["1", "wrong", { topic: "fsync" }]], [["2", "research", { topic: "fsync" }]], "I see.");
+  const away = await relay.connect("away");
+  const tools = {
+    wrong: await handoffTool(hf, { capability: "research", labels: { "": "no key" } }),
+    research: await handoffTool(away, { capability: "research", timeout: "5s" }),
+  };
+  relay.disconnect(away);
+  await relay.until(generateText({ model, tools, prompt: "Go.", stopWhen: isStepCount(3) }));
+  const told = model.doGenerateCalls.at(-1)?.prompt.filter(({ role }) => role === "tool");
+  const error = (text: RegExp) => ({ output: { type: "error-text", value: expect.stringMatching(text) } });
+  expect(told).toMatchObject([
+    { content: [error(/not be made: 400 malformed \(document_malformed\): .* does not help\.$/)] },
+    { content: [error(/not be made: relay_unreachable: .*Trying again may help\.$/)] },
+  ]);
+});
+
 test("a generation that is called off calls its handoff off", async () => {
   const { promise: reached, resolve: reach } = Promise.withResolvers<string>();
   await offer((_, ctx) => {

@@ -1,6 +1,7 @@
 /** A capability as a tool for models: its description and arguments are those of the manifest. */
 
 import {
+  errorText,
   type HandoffToolOptions,
   handOff,
   type Outcome,
@@ -64,14 +65,19 @@ function makeTool(hf: Client, options: HandoffToolOptions, shape: ToolShape): ai
   return ai.tool({
     description: shape.description,
     inputSchema: ai.jsonSchema<unknown>(shape.schema as never),
-    execute: (args: unknown, { toolCallId, abortSignal }) =>
-      handOff(hf, {
+    execute: (args: unknown, { toolCallId, abortSignal }) => {
+      const request = {
         target: targetOf(options),
         input: shape.inputOf(args),
         options: sendOptionsOf(options),
         call: toolCallId,
         signal: abortSignal,
-      }),
+      };
+      return handOff(hf, request).catch((error: unknown) => {
+        // The SDK tells the model no more of an error than its message.
+        throw abortSignal?.aborted === true ? error : new Error(errorText(error), { cause: error });
+      });
+    },
     toModelOutput: ({ output }) => modelOutput(output),
   });
 }

@@ -1,15 +1,18 @@
 /** One handoff from its sending to its outcome, for a tool that waits in place. */
 
 import type { Client, Handle, SendOptions, Target } from "@handfast/client";
+import { shortKey } from "./keys.ts";
 import { type Outcome, outcomeOf, refusalAsOutcome } from "./outcome.ts";
-import { scopeNow } from "./scope.ts";
+import { type Scope, scopeNow } from "./scope.ts";
 
 export interface HandoffRequest {
   readonly target: Target;
   readonly input: unknown;
   readonly options?: SendOptions;
-  /** Of the call that asks for it: in a run that is tried again it is the same, and nothing is sent twice. */
+  /** The id of the call that asks for it. */
   readonly call?: string | undefined;
+  /** What the call says, as the run's state has it. Default: the target and the input. */
+  readonly content?: readonly unknown[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -19,10 +22,8 @@ export async function handOff(hf: Client, request: HandoffRequest): Promise<Outc
   const { target, input, options = {}, call, signal } = request;
   const ready = call === undefined ? undefined : scope?.outcomes?.get(call);
   if (ready !== undefined) return ready;
-  const key =
-    call === undefined || scope === null || options.idempotencyKey !== undefined
-      ? {}
-      : { idempotencyKey: `${scope.run}:${call}` };
+  const idempotencyKey = options.idempotencyKey ?? keyIn(scope, request);
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
   const until = signal === undefined ? {} : { signal };
   let handle: Handle;
   try {
@@ -37,6 +38,12 @@ export async function handOff(hf: Client, request: HandoffRequest): Promise<Outc
     if (signal?.aborted === true && scope?.sender === undefined) await callOff(handle);
     throw error;
   }
+}
+
+/** In a run that is tried again it is the same, and nothing is sent twice. */
+function keyIn(scope: Scope | null, { target, input, call, content }: HandoffRequest): string | undefined {
+  if (scope?.keys !== undefined) return scope.keys.next(...(content ?? [target, input]));
+  return scope === null || call === undefined ? undefined : shortKey(`${scope.run}:${call}`);
 }
 
 /** The caller waits no longer. It is told so in any case: that the relay is away too is not its concern. */

@@ -1,8 +1,10 @@
 // The public door of @handfast/adapter-kit.
 export { checkFramework, type WantedFramework } from "./framework.ts";
 export { type HandoffRequest, handOff } from "./hand-off.ts";
+export { joined, Keys, shortKey } from "./keys.ts";
 export {
   type CompletedOutcome,
+  errorText,
   type FailedOutcome,
   type Outcome,
   outcomeOf,
@@ -11,8 +13,8 @@ export {
 } from "./outcome.ts";
 export { inScope, type Scope, scopeNow } from "./scope.ts";
 export { type HandoffToolOptions, sendOptionsOf, type ToolShape, targetOf, toolShapeOf } from "./tool-shape.ts";
+export { inTurn, type Lock } from "./turns.ts";
 export {
-  type Lock,
   type Sleepers,
   type WakeCall,
   type WakeOptions,

@@ -1,6 +1,6 @@
 /** What became of a handoff, as a value that a framework can keep in its own state: failures and missed deadlines too. */
 
-import { type Handle, HandoffError, type HandoffView, type WaitOptions } from "@handfast/client";
+import { HandfastError, type Handle, HandoffError, type HandoffView, type WaitOptions } from "@handfast/client";
 
 export interface CompletedOutcome<Out = unknown> {
   readonly handoff: string;
@@ -76,6 +76,28 @@ export function outcomeText(outcome: Outcome): string {
     return typeof outcome.output === "string" ? outcome.output : (JSON.stringify(outcome.output) ?? "null");
   }
   const { status, code, name, error, retryable } = outcome;
+  return `The handoff ended as ${status}: ${troubleText(code, name, error.reason, error.message, retryable)}`;
+}
+
+/** For a model, where there is no outcome: the setup is wrong, or the relay is away. */
+export function errorText(error: unknown): string {
+  const could_not = "The handoff could not be made: ";
+  if (!(error instanceof HandfastError)) return could_not + (error instanceof Error ? error.message : String(error));
+  const { name, reason, message, remedy, retryable } = error;
+  const code = error instanceof HandoffError ? error.code : null;
+  const told = `${sentence(message)} ${remedy}`;
+  return could_not + troubleText(code, code === null ? reason : name, reason, told, retryable);
+}
+
+function troubleText(code: number | null, name: string, reason: string, message: string, retryable: boolean): string {
   const again = retryable ? "Trying again may help." : "Trying the same again does not help.";
-  return `The handoff ended as ${status}: ${code} ${name} (${error.reason}): ${error.message} ${again}`;
+  // Where the reason is the code's own name it was said.
+  const exactly = reason === name ? "" : ` (${reason})`;
+  return `${code === null ? "" : `${code} `}${name}${exactly}: ${sentence(message)} ${again}`;
+}
+
+/** With an end, so that another can follow: people leave out the full stop. */
+function sentence(message: string): string {
+  const text = message.trimEnd();
+  return /(^|[.!?…])$/.test(text) ? text : `${text}.`;
 }

@@ -5,6 +5,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { SendingFrom } from "@handfast/client";
+import type { Keys } from "./keys.ts";
 import type { Outcome } from "./outcome.ts";
 
 export interface Scope {
@@ -12,6 +13,8 @@ export interface Scope {
   readonly run: string;
   /** In place of the client: what is sent is a child of the handoff being worked on. */
   readonly sender?: SendingFrom;
+  /** For what is sent, where another attempt asks the model again, which gives its calls other ids. */
+  readonly keys?: Keys;
   /** Outcomes that are at hand, by the id of the call that waited for each. */
   readonly outcomes?: ReadonlyMap<string, Outcome>;
 }

@@ -39,10 +39,13 @@ export async function toolShapeOf(hf: Client, options: HandoffToolOptions): Prom
     return { ...named, schema: { ...schema, type: "object", properties }, inputOf: (args) => args ?? {} };
   }
   // Text, a list, or anything: by a name of its own.
-  const wrapped = { type: "object" as const, properties: { input: schema }, required: ["input"] };
+  const { $defs, definitions, ...own } = schema;
+  const wrapped = { type: "object" as const, properties: { input: own }, required: ["input"] };
+  // What the schema refers to is looked for at its top.
+  const referred = { ...($defs === undefined ? {} : { $defs }), ...(definitions === undefined ? {} : { definitions }) };
   return {
     ...named,
-    schema: { ...wrapped, additionalProperties: false },
+    schema: { ...wrapped, additionalProperties: false, ...referred },
     inputOf: (args) => (args as { readonly input?: unknown } | null)?.input ?? null,
   };
 }

@@ -8,9 +8,7 @@
 import type { Client, Handle, HandoffView } from "@handfast/client";
 import { HandfastError, HandoffError } from "@handfast/client";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-
-/** Runs one thing at a time for each key. */
-export type Lock = <T>(key: string, run: () => Promise<T>) => Promise<T>;
+import { inTurn, type Lock } from "./turns.ts";
 
 /** What an adapter knows of those that sleep. */
 export interface Sleepers {
@@ -112,11 +110,11 @@ class Waking {
   }
 
   async #deal(handle: Handle, view: HandoffView, key: string): Promise<void> {
-    const { attempts = 3, pause = 1_000, lock = inTurn } = this.#options;
+    const { attempts = 3, pause = 1_000, lock } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       let how: string;
       try {
-        how = await lock(key, () => this.#wake(handle, view, key));
+        how = await inTurn(key, () => this.#wake(handle, view, key), lock);
         await handle.take({ signal: this.#aborting.signal });
       } catch (error) {
         if (this.#aborting.signal.aborted) return;
@@ -124,8 +122,8 @@ class Waking {
         await pauseFor(pause * 2 ** (attempt - 1), this.#ending.signal);
         continue;
       }
-      // Not waited for: it may well stop the waker, which waits for this.
-      void this.#options.onWoken?.({ handoff: view.id, key, how });
+      const { onWoken } = this.#options;
+      if (onWoken !== undefined) callUsers("onWoken", () => onWoken({ handoff: view.id, key, how }));
       return;
     }
   }
@@ -139,13 +137,31 @@ class Waking {
   }
 
   #tell(error: unknown, handoff: string, key: string): void {
-    if (this.#options.onError !== undefined) return this.#options.onError(error, { handoff, key });
-    const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    process.emitWarning(
-      `The outcome of ${handoff} woke nobody${key === "" ? "" : ` (${key})`}: ${why}`,
-      "HandfastWarning",
-    );
+    const { onError } = this.#options;
+    if (onError !== undefined) return callUsers("onError", () => onError(error, { handoff, key }));
+    warn(`The outcome of ${handoff} woke nobody${key === "" ? "" : ` (${key})`}: ${textOf(error)}`);
   }
+}
+
+/**
+ * A function of the user's. Not waited for: it may well stop the waker, which waits for this. What it throws, at once or
+ * later, is told, and wakes nobody again.
+ */
+function callUsers(name: string, call: () => unknown): void {
+  const tell = (error: unknown) => warn(`The option ${name} threw ${textOf(error)}`);
+  try {
+    Promise.resolve(call()).catch(tell);
+  } catch (error) {
+    tell(error);
+  }
+}
+
+function warn(message: string): void {
+  process.emitWarning(message, "HandfastWarning");
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
 const stopped = {
@@ -169,20 +185,6 @@ async function lineOf(hf: Client, view: HandoffView): Promise<readonly string[]>
   }
   return line;
 }
-
-/** The last in each line, in this process. */
-const lines = new Map<string, Promise<unknown>>();
-
-const inTurn: Lock = async (key, run) => {
-  const before = lines.get(key) ?? Promise.resolve();
-  const turn = before.then(run, run);
-  lines.set(key, turn);
-  try {
-    return await turn;
-  } finally {
-    if (lines.get(key) === turn) lines.delete(key);
-  }
-};
 
 function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

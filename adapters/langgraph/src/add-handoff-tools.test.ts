@@ -74,6 +74,18 @@ test("a tool has the name, description and arguments of the manifest", async () 
   await expect(handoffTool(hf, { capability: "dance" })).rejects.toThrow("No agent offers dance");
 });
 
+test("in a ToolNode the call and the thread may have ids of any length", async () => {
+  finish();
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("tools", new ToolNode([await handoffTool(hf, { capability: "research" })]))
+    .addEdge(START, "tools")
+    .compile({ checkpointer: sqliteSaver(":memory:") });
+  const call = `call-${"x".repeat(300)}`;
+  const wish = calling([call, "research", { topic: "fsync" }]);
+  const { messages } = await graph.invoke({ messages: [wish] }, onThread("t".repeat(1_000)));
+  expect(answers(messages)).toEqual([[call, '{"about":"fsync"}', "success"]]);
+});
+
 test("in a ToolNode it waits in place, and failures are told with their code", async () => {
   finish();
   const graph = new StateGraph(MessagesAnnotation)

@@ -95,10 +95,10 @@ export function addHandoffTools<
     },
     { ends: [outcome_node] },
   );
-  builder.addNode(outcome_node, async (called: Called) => {
+  builder.addNode(outcome_node, async (called: Called, config: langgraph.LangGraphRunnableConfig) => {
     if ("messages" in called) return called;
     const { call, sent } = called;
-    const outcome = await waitFor(sent, () => clientOf(handoffs.get(call.name)?.hf, call));
+    const outcome = await waitFor(sent, config, () => clientOf(handoffs.get(call.name)?.hf, call));
     return { messages: [toolMessage(outcome, call.name, call.id ?? "")] };
   });
   if (next !== undefined) builder.addEdge(outcome_node, next);

@@ -224,3 +224,17 @@ test("outcomes of other graphs, and of handoffs of no graph, are left alone", as
   await resumer.stopped;
   expect((await sentBy(hf)).map(({ taken_at }) => taken_at)).toEqual([null, null]);
 });
+
+test("an outcome for a key that no state has is told when the graph is made", () => {
+  const State = Annotation.Root({ topic: Annotation<string>, report: Annotation<Outcome> });
+  const hand_off = (output: string) => () =>
+    addHandoff(new StateGraph(State), "research", { capability: "x", input: () => null, output: output as "report" });
+  expect(hand_off("zzz")).toThrow(/"zzz", and the graph's state has no such key/);
+  expect(hand_off("report")).not.toThrow();
+});
+
+test("a thread id that no label can carry is refused by its name", async () => {
+  const graph = planner({ hf: await stage.agent("planner"), saver: new MemorySaver() });
+  await expect(graph.invoke({ topic: "fsync" }, onThread("a\nb"))).rejects.toThrow('The thread id is "a\\nb".');
+  await expect(graph.invoke({ topic: "fsync" }, onThread("t".repeat(201)))).rejects.toThrow("has 201 characters");
+});

@@ -26,6 +26,8 @@ export interface HandoffNodeOptions<State, Update> extends Omit<SendOptions, "si
 
 /** What is needed of a builder here, whatever its many types. */
 interface Builder {
+  /** By the keys of the state. */
+  readonly channels: Readonly<Record<string, unknown>>;
   addNode(
     name: string,
     node: (state: never, config: langgraph.LangGraphRunnableConfig) => unknown,
@@ -61,6 +63,7 @@ export function addHandoff<
   if (capability === undefined && to === undefined) {
     throw new UsageError(`The handoff ${name} has no target.`, "Give the option capability, or to, or both.");
   }
+  if (typeof output === "string") checkKey(graph as unknown as Builder, name, output);
   const client = clientFrom(hf);
   const target = { ...(capability === undefined ? {} : { capability }), ...(to === undefined ? {} : { to }) };
   const sending: Sending = { client, graph: graphName, node: name, target, options: send };
@@ -73,10 +76,21 @@ export function addHandoff<
     },
     { ends: [outcome_node] },
   );
-  builder.addNode(outcome_node, async (sent: Sent) => {
-    const outcome = await waitFor(sent, client);
+  builder.addNode(outcome_node, async (sent: Sent, config: langgraph.LangGraphRunnableConfig) => {
+    const outcome = await waitFor(sent, config, client);
     return typeof output === "function" ? output(outcome) : { [output]: outcome };
   });
   if (next !== undefined) builder.addEdge(outcome_node, next);
   return graph as never;
+}
+
+/** LangGraph drops what a node writes to a key that no state has, in silence: the outcome would be lost. */
+function checkKey({ channels }: Builder, name: string, key: string): void {
+  // A state that is one value has no keys.
+  if (Object.hasOwn(channels, key) || Object.hasOwn(channels, "__root__")) return;
+  const known = Object.keys(channels).sort().join(", ") || "none";
+  throw new UsageError(
+    `The outcome of ${name} was to go to ${JSON.stringify(key)}, and the graph's state has no such key.`,
+    `It has ${known}: add ${JSON.stringify(key)} to the state, or give another key as output. A key that only the input of a later node has is known once that node was added.`,
+  );
 }

@@ -16,6 +16,9 @@ export const context_key = "handfast_context";
 /** The longest thread id that a label can carry beside an idempotency key. */
 const longest_thread_chars = 200;
 
+/** Control characters and lone surrogates. */
+const no_label = /[\p{Cc}\p{Cs}]/u;
+
 type Configurable = Readonly<Record<string, unknown>>;
 
 function configurableOf(config: LangGraphRunnableConfig): Configurable {
@@ -28,10 +31,12 @@ export function contextOf(config: LangGraphRunnableConfig): Context | null {
 
 export function threadOf(config: LangGraphRunnableConfig): string {
   const thread = String(configurableOf(config)["thread_id"] ?? "");
-  if (thread !== "" && thread.length <= longest_thread_chars) return thread;
+  const is_short = thread.length <= longest_thread_chars;
+  if (thread !== "" && is_short && !no_label.test(thread)) return thread;
+  const what = is_short ? `is ${JSON.stringify(thread)}` : `has ${thread.length} characters`;
   throw new UsageError(
-    thread === "" ? "A handoff needs a thread." : `The thread id has ${thread.length} characters.`,
-    `Run the graph with { configurable: { thread_id } }, of 1 to ${longest_thread_chars} characters.`,
+    thread === "" ? "A handoff needs a thread." : `The thread id ${what}.`,
+    `Run the graph with { configurable: { thread_id } }, of 1 to ${longest_thread_chars} characters without control characters.`,
   );
 }
 

@@ -1,10 +1,10 @@
 /** A graph as a worker: what a redelivery finds, and what becomes of a graph that throws, hangs or answers nonsense. */
 
-import { type Client, Fail } from "@handfast/client";
+import { type Client, Fail, type Handler } from "@handfast/client";
 import { type TestRelay, testRelay } from "@handfast/client/testing";
 import { Annotation, END, interrupt, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { addHandoff, handoffOf, type Outcome, serveGraph } from "./mod.ts";
+import { addHandoff, graphWorker, handoffOf, type Outcome, serveGraph } from "./mod.ts";
 import { sqliteSaver } from "./testing/sqlite-saver.ts";
 
 const State = Annotation.Root({ topic: Annotation<string>, notes: Annotation<string>, text: Annotation<string> });
@@ -104,6 +104,83 @@ test("one that had ended and whose outcome was lost is not run again", async () 
   await serving(writer((node) => void ran.push(`again ${node}`)));
   expect(await relay.until(handoff.result())).toBe("text from notes on fsync");
   expect(ran).toEqual(["gather", "write"]);
+});
+
+test("what a redelivery finds of a graph that had ended is its output, and nothing private of its state", async () => {
+  const Output = Annotation.Root({ text: Annotation<string> });
+  const graph = new StateGraph(State, { output: Output })
+    .addNode("write", () => ({ notes: "private", text: "public" }))
+    .addEdge(START, "write")
+    .compile({ checkpointer: saver });
+  let is_lost = false;
+  const worker = await relay.connect("writer");
+  const run = graphWorker(worker, graph as never);
+  const handler: Handler = async (input, ctx) => {
+    const output = await run(input, ctx);
+    if (is_lost) return output;
+    is_lost = true;
+    throw new Error("The process died after the run, and before anybody heard of it.");
+  };
+  const output = { type: "object", properties: { text: { type: "string" } }, additionalProperties: false };
+  await worker.serve({ write: { output, handler } as never }, { signals: false, grace: 0 });
+  const handoff = await sender.send("write", { topic: "fsync" });
+  expect(await relay.until(handoff.result())).toEqual({ text: "public" });
+  expect(is_lost).toBe(true);
+});
+
+const breakpoints = [{ interruptBefore: ["write"] }, { interruptAfter: ["gather"] }, { interruptAfter: "*" }] as const;
+
+test.each(breakpoints)("a graph that stops at its own breakpoint has not completed: %j", async (where) => {
+  const ran: string[] = [];
+  await serving(
+    Object.assign(
+      writer((node) => void ran.push(node)),
+      where,
+    ),
+  );
+  const handoff = await sender.send("write", { topic: "fsync" });
+  expect(await relay.until(handoff.outcome())).toMatchObject({
+    ...{ state: "failed", attempts: 1 },
+    outcome: { error: { reason: "graph_paused", message: expect.stringContaining("before write") } },
+  });
+  expect(ran).toEqual(["gather"]);
+});
+
+test.each(breakpoints)("a redelivery does not lead a graph past its breakpoint: %j", async (where) => {
+  const ran: string[] = [];
+  const graph = Object.assign(
+    writer((node) => void ran.push(node)),
+    where,
+  );
+  await serving(graph, {
+    graphInput: async (input, ctx) => {
+      // The first attempt: the graph has stopped, and nobody heard of it.
+      await graph.invoke(input as never, { configurable: { thread_id: ctx.handoff.id } });
+      throw new Error("cut off");
+    },
+  });
+  const handoff = await sender.send("write", { topic: "fsync" });
+  expect(await relay.until(handoff.outcome())).toMatchObject({
+    attempts: 2,
+    outcome: { error: { reason: "graph_paused" } },
+  });
+  expect(ran).toEqual(["gather"]);
+});
+
+test("a graph with a breakpoint that it has not reached goes on after a failure", async () => {
+  let runs = 0;
+  const graph = writer((node) => {
+    runs += 1;
+    if (node === "gather" && runs === 1) throw new Error("away");
+  });
+  await serving(Object.assign(graph, { interruptAfter: ["never"] }));
+  const handoff = await sender.send("write", { topic: "fsync" });
+  expect(await relay.until(handoff.result())).toBe("text from notes on fsync");
+});
+
+test("breakpoints without a checkpointer are refused at once", () => {
+  const graph = Object.assign(writer(), { checkpointer: undefined, interruptBefore: ["write"] });
+  expect(() => graphWorker(sender, graph as never)).toThrow("has breakpoints and no checkpointer");
 });
 
 test("a graph that throws is tried again from the node that threw, and the failure tells its class and message only", async () => {

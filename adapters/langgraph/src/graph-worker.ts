@@ -3,7 +3,6 @@
  * attempt stopped. What the graph asks a person by an interrupt is asked back to the sender.
  */
 
-import { outcomeOf } from "@handfast/adapter-kit";
 import {
   type CapabilityDefinition,
   type Client,
@@ -15,12 +14,14 @@ import {
   Retry,
   type ServeOptions,
   type Server,
+  UsageError,
 } from "@handfast/client";
 import * as langgraph from "@langchain/langgraph";
 import { context_key, contextOf } from "./config.ts";
+import { HandedOn } from "./handed-on.ts";
 import type { Waiting } from "./handoff-step.ts";
 import { questionId } from "./question-id.ts";
-import type { AnyGraph } from "./thread-state.ts";
+import { type AnyGraph, lookAt } from "./thread-state.ts";
 
 export interface GraphHandlerOptions {
   /** The graph's input, out of the handoff's. Default: the same. */
@@ -44,10 +45,19 @@ export const handoffOf = contextOf;
 
 /** A handler for `hf.serve()`. */
 export function graphWorker(hf: Client, graph: AnyGraph, options: GraphHandlerOptions = {}): Handler {
+  if (!keeps(graph) && [graph.interruptBefore ?? [], graph.interruptAfter ?? []].some(({ length }) => length > 0)) {
+    throw new UsageError(
+      "The graph has breakpoints and no checkpointer: where it stopped, nobody could go on.",
+      "Compile it without interruptBefore and interruptAfter; ask the sender by interrupt() in a node.",
+    );
+  }
   return async (input: unknown, ctx: Context) => {
+    const handed_on = new HandedOn(hf, ctx);
     try {
-      return select(await run(hf, graph, options, input, ctx), options.graphOutput);
+      return select(await run(handed_on, graph, options, input, ctx), options.graphOutput);
     } catch (error) {
+      // The state tells what the graph has used; should that be away as well, its own error counts.
+      await takeKept(handed_on, graph, ctx.handoff.id).catch(() => {});
       throw ctx.signal.aborted ? ctx.signal.reason : verdictOf(error);
     }
   };
@@ -68,7 +78,7 @@ export function serveGraph(
 type Values = Record<string, unknown> & { readonly __interrupt__?: readonly langgraph.Interrupt[] };
 
 async function run(
-  hf: Client,
+  handed_on: HandedOn,
   graph: AnyGraph,
   { graphInput = (input) => input, config: given = {} }: GraphHandlerOptions,
   input: unknown,
@@ -78,16 +88,60 @@ async function run(
   const config = { ...given, configurable, signal: ctx.signal, ...({ durability: "sync" } as object) };
   const invoke = async (what: unknown) => ((await graph.invoke(what as never, config)) ?? {}) as Values;
   // Without a checkpointer there is nothing to go on from.
-  const before = typeof graph.checkpointer === "object" ? await graph.getState(config) : null;
+  const before = keeps(graph) ? await graph.getState(config) : null;
   const is_known = before?.createdAt !== undefined;
   // It had ended, and only its outcome was lost. (`next` is empty, too, where a step was done and the run cut off.)
-  if (is_known && before?.tasks.length === 0) return before.values as Values;
+  if (is_known && before?.tasks.length === 0) {
+    await handed_on.takeRest();
+    return outputIn(graph, before);
+  }
+  if (is_known && before !== null) await checkBreakpoints(graph, before);
   let values = await invoke(is_known ? null : await graphInput(input, ctx));
   for (let asked = interruptsIn(values); asked.length > 0; asked = interruptsIn(values)) {
-    const answers = await Promise.all(asked.map((each) => answerTo(hf, each, ctx)));
+    const answers = await Promise.all(asked.map((each) => answerTo(handed_on, each, ctx)));
     values = await invoke(new langgraph.Command({ resume: Object.fromEntries(answers) }));
+    await handed_on.takeUsed(interruptsIn(values).flatMap((each) => handoffIn(each) ?? []));
   }
+  const after = keeps(graph) ? await graph.getState(config) : null;
+  // A run that stops at a breakpoint comes back as one that has ended does.
+  if (after !== null && after.tasks.length > 0) throw paused(after);
+  if (is_known) await handed_on.takeRest();
   return values;
+}
+
+/** Of a graph that threw. */
+async function takeKept(handed_on: HandedOn, graph: AnyGraph, thread: string): Promise<void> {
+  const { given } = handed_on;
+  const states = await Promise.all(given.map((handoff) => lookAt(graph, thread, [handoff])));
+  await handed_on.takeUsed(given.filter((_, index) => states[index]?.kind === "waiting"));
+}
+
+function keeps({ checkpointer }: AnyGraph): boolean {
+  return typeof checkpointer === "object";
+}
+
+/** What a run returns of a state. */
+function outputIn({ outputChannels: keys }: AnyGraph, { values }: langgraph.StateSnapshot): Values {
+  if (!Array.isArray(keys)) return values;
+  return Object.fromEntries(Object.entries(values as Values).filter(([key]) => keys.some((each) => each === key)));
+}
+
+/** An earlier attempt may have stopped at one, and died before it could say so: run again, the graph would go past it. */
+async function checkBreakpoints(graph: AnyGraph, before: langgraph.StateSnapshot): Promise<void> {
+  const { interruptBefore = [], interruptAfter = [] } = graph;
+  const earlier = before.parentConfig === undefined ? null : await graph.getState(before.parentConfig);
+  if (isOneOf(before, interruptBefore) || (earlier !== null && isOneOf(earlier, interruptAfter))) throw paused(before);
+}
+
+/** Whether one of the nodes that the state is followed by is one of these. */
+function isOneOf({ tasks }: langgraph.StateSnapshot, nodes: "*" | readonly string[]): boolean {
+  return tasks.some(({ name }) => (nodes === "*" ? name !== langgraph.START : nodes.includes(name)));
+}
+
+function paused({ tasks }: langgraph.StateSnapshot): Fail {
+  const nodes = tasks.map(({ name }) => name).join(", ");
+  const message = `The graph stopped at its own breakpoint, before ${nodes}, for a person to look.`;
+  return new Fail(message, { reason: "graph_paused" });
 }
 
 function interruptsIn({ __interrupt__: interrupts = [] }: Values): readonly langgraph.Interrupt[] {
@@ -95,14 +149,20 @@ function interruptsIn({ __interrupt__: interrupts = [] }: Values): readonly lang
 }
 
 async function answerTo(
-  hf: Client,
-  { id = "", value }: langgraph.Interrupt,
+  handed_on: HandedOn,
+  asked: langgraph.Interrupt,
   ctx: Context,
 ): Promise<readonly [string, unknown]> {
-  const handoff = (value as Partial<Waiting> | null)?.handfast?.handoff;
+  const { id = "", value } = asked;
+  const handoff = handoffIn(asked);
   if (handoff === undefined) return [id, await ctx.ask(value, { id: questionId(id, value) })];
-  const outcome = await outcomeOf(hf.handle(handoff), { signal: ctx.signal, take: true });
+  const outcome = await handed_on.outcome(handoff);
   return [id, { handfast: { handoff, outcome } } satisfies Waiting];
+}
+
+/** Whose outcome is waited for; undefined: it asks something else. */
+function handoffIn({ value }: langgraph.Interrupt): string | undefined {
+  return (value as Partial<Waiting> | null)?.handfast?.handoff;
 }
 
 function select(values: Values, output: GraphHandlerOptions["graphOutput"]): unknown {

@@ -40,7 +40,7 @@ export async function sendOnce(
   const marks = context === null ? { [labels.graph]: graph, [labels.thread]: thread, [labels.node]: node } : {};
   const full: SendOptions = {
     ...options,
-    idempotencyKey: `${taskOf(config)}:${thread}`,
+    idempotencyKey: keyOf(taskOf(config), thread),
     labels: { ...options.labels, ...marks },
     ...(config.signal === undefined ? {} : { signal: config.signal }),
   };
@@ -52,10 +52,23 @@ export async function sendOnce(
   }
 }
 
+/** The idempotency key of what a node of a thread sends. */
+export function keyOf(task: string, thread: string): string {
+  return `${task}:${thread}`;
+}
+
 const look_within_ms = 5_000;
 
-/** Pauses the graph until it is resumed with the outcome of this very handoff. */
-export async function waitFor(sent: Sent, client: () => Promise<Client>): Promise<Outcome> {
+/**
+ * Pauses the graph until it is resumed with the outcome of this very handoff. A served graph does so in any case: whoever
+ * serves it takes what he gave it. In one that is not, an outcome that is there already is used at once; it is taken by
+ * whoever resumes the graph's threads.
+ */
+export async function waitFor(
+  sent: Sent,
+  config: langgraph.LangGraphRunnableConfig,
+  client: () => Promise<Client>,
+): Promise<Outcome> {
   if ("refused" in sent) return sent.refused;
   const { handoff } = sent;
   const waiting: Waiting = { handfast: { handoff } };
@@ -64,7 +77,8 @@ export async function waitFor(sent: Sent, client: () => Promise<Client>): Promis
     try {
       resumed = langgraph.interrupt<Waiting, unknown>(waiting);
     } catch (error) {
-      const ended = langgraph.isGraphInterrupt(error) ? await endedAlready(await client(), handoff) : null;
+      const looks = langgraph.isGraphInterrupt(error) && contextOf(config) === null;
+      const ended = looks ? await endedAlready(await client(), handoff) : null;
       if (ended === null) throw error;
       return ended;
     }

@@ -6,7 +6,16 @@
  */
 
 import type { Client } from "@handfast/client";
-import { Annotation, type BaseCheckpointSaver, Command, END, START, StateGraph } from "@langchain/langgraph";
+import {
+  Annotation,
+  type BaseCheckpointSaver,
+  Command,
+  END,
+  type Interrupt,
+  interrupt,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Stage, sentBy, until } from "../../kit/src/testing/stage.ts";
 import { addHandoff, type Outcome, resumeOutcomes, type Woken } from "./mod.ts";
@@ -79,6 +88,31 @@ test("1: a resume that names no interrupt goes to both that wait, and neither ta
   await until(() => woken.length === 2);
   const after = await graph.getState(onThread("t"));
   expect(after.values).toMatchObject({ left: { output: "about left" }, right: { output: "about right" } });
+});
+
+test("1: another node's question, beside the handoff, does not get its outcome", async () => {
+  const State = Annotation.Root({ report: Annotation<Outcome>, approved: Annotation<unknown> });
+  const handing = { hf, capability: "research", input: () => ({ topic: "fsync" }), output: "report" } as const;
+  const graph = addHandoff(new StateGraph(State), "go", handing)
+    .addNode("pause", () => ({}))
+    .addNode("approve", () => ({ approved: interrupt("May it be published?") }))
+    // A step later, so that both wait at the same time.
+    .addEdge(START, "go")
+    .addEdge(START, "pause")
+    .addEdge("pause", "approve")
+    .compile({ checkpointer: sqliteSaver(":memory:") });
+  const paused = await graph.invoke({}, onThread("t"));
+  expect(paused).toMatchObject({ __interrupt__: [{}, {}] });
+  const woken = resuming(graph as never);
+  finish("fsync");
+  await until(() => woken.length === 1);
+  const { values } = await graph.getState(onThread("t"));
+  expect(values).not.toHaveProperty("approved");
+  const [question] = (paused as unknown as { __interrupt__: readonly Interrupt[] }).__interrupt__.filter(
+    ({ value }) => value === "May it be published?",
+  );
+  const answered = await graph.invoke(new Command({ resume: { [question?.id ?? ""]: "yes" } }), onThread("t"));
+  expect(answered).toMatchObject({ report: { output: "about fsync" }, approved: "yes" });
 });
 
 test("2: a resume with an id that is wrong or stale is ignored without a word, and the thread goes on waiting", async () => {

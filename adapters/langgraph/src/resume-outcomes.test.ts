@@ -165,6 +165,34 @@ test("a dead letter that is redriven before its thread was woken wakes it with t
   expect((await graph.getState(onThread("t"))).values).toMatchObject({ text: '"found at last"' });
 });
 
+test("a thread that was cut off before it waited has the outcome of the redrive", async () => {
+  let runs = 0;
+  await servedBy(async () => {
+    runs += 1;
+    if (runs > 1) return "found at last";
+    throw new Fail("Not today.");
+  });
+  const put = saver.put.bind(saver);
+  saver.put = async (...given: Parameters<typeof put>) => {
+    const kept = await put(...given);
+    // As a process that is killed when what it sent is kept, and before it waits.
+    if (JSON.stringify(given[1].channel_values).includes("research_outcome")) {
+      saver.put = put;
+      throw new Error("killed here");
+    }
+    return kept;
+  };
+  const graph = planner({ hf, saver });
+  await expect(graph.invoke({ topic: "fsync" }, onThread("t"))).rejects.toThrow("killed here");
+  const id = await until(async () => (await sentBy(hf)).find(({ ended_at }) => ended_at !== null)?.id);
+  await hf.call("redrive", { params: { id }, body: {} });
+  await until(async () => (await sentBy(hf)).filter(({ ended_at }) => ended_at !== null).length === 2);
+  const woken: Woken[] = [];
+  await resumeOutcomes(hf, graph, { follow: false, onWoken: (each) => woken.push(each) }).stopped;
+  expect(woken.map(({ how }) => how).toSorted()).toEqual(["continued", "redriven"]);
+  expect((await graph.getState(onThread("t"))).values).toMatchObject({ text: '"found at last"' });
+});
+
 test("several processes wake each thread once, by a lock that holds across them", async () => {
   const [found, end] = gate();
   await servedBy(() => found);

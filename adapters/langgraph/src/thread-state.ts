@@ -12,7 +12,7 @@ import type { Waiting } from "./handoff-step.ts";
 /** What is used of a compiled graph, whatever its many types. */
 export type AnyGraph = Pick<
   CompiledGraph<string>,
-  "getState" | "invoke" | "checkpointer" | "interruptBefore" | "interruptAfter"
+  "getState" | "invoke" | "checkpointer" | "interruptBefore" | "interruptAfter" | "outputChannels"
 >;
 
 export type ThreadState =

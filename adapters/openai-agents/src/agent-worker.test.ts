@@ -1,6 +1,6 @@
 /** An agent as a worker: what it is told, what a redelivery finds, and what becomes of an agent that fails. */
 
-import type { Client } from "@handfast/client";
+import type { Client, Context } from "@handfast/client";
 import { type TestRelay, testRelay } from "@handfast/client/testing";
 import { Agent, tool } from "@openai/agents";
 import { assistantMessage, functionCall, modelError, modelResponder, ScriptedModel } from "@openai/agents/testing";
@@ -23,15 +23,23 @@ async function serving(script: Script, tools: Tools = [], more: Parameters<typeo
   const worker = await relay.connect("writer", { onWarning: () => {} });
   const model = new ScriptedModel(script);
   const agent = new Agent({ name: "writer", instructions: "You write.", model, tools });
-  await serveAgent(worker, "write", agent, more, { signals: false, grace: 0 });
-  return { worker, model };
+  const server = await serveAgent(worker, "write", agent, more, { signals: false, grace: 0 });
+  return { worker, model, server };
 }
 
-function call(callId: string, name: string) {
-  return [functionCall(name, {} as never, { callId })];
+function call(callId: string, name: string, args: object = {}) {
+  return [functionCall(name, args as never, { callId })];
 }
 
 const silent = modelResponder(() => new Promise(() => {}));
+
+/** As the SDK's own models do it: the request is given up, and the stream just ends. */
+const untilAborted = modelResponder(
+  ({ request: { signal } }) =>
+    new Promise((_, reject) => {
+      signal?.addEventListener("abort", () => reject(new DOMException("Request was aborted.", "AbortError")));
+    }),
+);
 
 test("an agent does the work of a handoff", async () => {
   const { model } = await serving([[assistantMessage("It is about fsync.")]], [], { description: "Writes." });
@@ -94,16 +102,78 @@ test("what needs an approval is asked of the sender", async () => {
   expect(shots).toBe(1);
 });
 
-test("what its tools hand off is a child of its handoff, sent once in all attempts", async () => {
-  const asker = await relay.connect("writer");
-  const research = relay.fake("research", () => "found", { input: { type: "object" } });
+async function researching(work: () => Promise<string>) {
+  const research = relay.fake("research", work, { input: { type: "object" } });
   await research.ready();
-  const tools = [await handoffTool(asker, { capability: "research" })];
+  const tools = [await handoffTool(await relay.connect("writer"), { capability: "research" })];
+  return { research, tools };
+}
+
+test("what its tools hand off is a child of its handoff, sent once in all attempts", async () => {
+  const { research, tools } = await researching(async () => "found");
   await serving([call("1", "research"), modelError(new Error("no line")), [assistantMessage("Done.")]], tools);
   const handoff = await sender.send("write", "fsync");
   expect(await relay.until(handoff.result())).toBe("Done.");
   expect(research.received).toHaveLength(1);
   expect(await relay.handoff(research.received[0]?.id ?? "")).toMatchObject({ causation: { id: handoff.id } });
+});
+
+test.each(["stop", "crash"] as const)(
+  "after a %s while a tool waits the model is asked again, calls by another id, and nothing is sent twice",
+  async (how) => {
+    const { promise: finished, resolve: finish } = Promise.withResolvers<string>();
+    const { research, tools } = await researching(() => finished);
+    const topic = { topic: "fsync", pages: 3 };
+    const { worker, server } = await serving([call("made up", "research", topic), silent], tools);
+    const handoff = await sender.send("write", "fsync");
+    await relay.settle();
+    if (how === "stop") await relay.until(server.stop({ grace: 0 }));
+    else await relay.crash(worker);
+    const again = call("made up anew", "research", { pages: 3, topic: "fsync" });
+    const { model } = await serving([again, [assistantMessage("Done.")]], tools);
+    await relay.settle();
+    finish("found");
+    expect(await relay.until(handoff.result())).toBe("Done.");
+    expect(research.received).toHaveLength(1);
+    // A tool that was cut off has answered nothing.
+    expect(model.calls[0]?.request.input).toMatchObject([{ role: "user" }]);
+    expect(model.calls[1]?.request.input).toMatchObject([{}, {}, { output: { text: "found" } }]);
+  },
+);
+
+test("what the model calls for twice is sent twice, also where a crash lies between", async () => {
+  const { research, tools } = await researching(async () => "found");
+  const { worker } = await serving([call("1", "research"), silent], tools);
+  const handoff = await sender.send("write", "fsync");
+  await relay.settle();
+  await relay.crash(worker);
+  await serving([call("2", "research"), [assistantMessage("Done.")]], tools);
+  expect(await relay.until(handoff.result())).toBe("Done.");
+  expect(research.received).toHaveLength(2);
+});
+
+test("a worker that is stopped while its model thinks gives the handoff back, and no output", async () => {
+  const { server } = await serving([untilAborted]);
+  const handoff = await sender.send("write", "fsync");
+  await relay.settle();
+  await relay.until(server.stop({ grace: 0 }));
+  expect(await relay.handoff(handoff)).toMatchObject({ state: "queued", outcome: null });
+  await serving([[assistantMessage("Done.")]]);
+  expect(await relay.until(handoff.result())).toBe("Done.");
+});
+
+test("what a worker of another kind kept is not taken for its own", async () => {
+  const first = await relay.connect("writer");
+  const handler = async (_: unknown, ctx: Context) => {
+    await ctx.checkpoint({ said: "hello", state: "half of it" });
+    await new Promise(() => {});
+  };
+  await first.serve({ write: { handler } }, { signals: false });
+  const handoff = await sender.send("write", "fsync");
+  await relay.settle();
+  await relay.crash(first);
+  await serving([[assistantMessage("Done.")]]);
+  expect(await relay.until(handoff.result())).toBe("Done.");
 });
 
 test("an error of the model is tried again, and tells its class and message only", async () => {

@@ -17,11 +17,9 @@ import {
   type Server,
 } from "@handfast/client";
 import * as agents from "@openai/agents";
+import { type AnyAgent, type AnyState, keysOf } from "./state.ts";
 import { factsOf } from "./tool.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: agents of every kind of context and output, as the SDK itself takes them.
-export type AnyAgent = agents.Agent<any, any>;
-type AnyState = agents.RunState<unknown, AnyAgent>;
 type Streamed = agents.StreamedRunResult<unknown, AnyAgent>;
 
 export interface AgentWorkerOptions {
@@ -43,7 +41,11 @@ export interface ServeAgentOptions extends Omit<CapabilityDefinition, "handler" 
 export function agentWorker(agent: AnyAgent, options: AgentWorkerOptions = {}): Handler {
   return async (input: unknown, ctx: Context) => {
     try {
-      return await inScope({ run: ctx.handoff.id, sender: ctx }, () => work(agent, options, input, ctx));
+      const state = await keptIn(ctx.previous.checkpoint, agent);
+      const { id: run } = ctx.handoff;
+      return await inScope({ run, sender: ctx, keys: keysOf(run, state) }, () =>
+        work(agent, options, input, ctx, state),
+      );
     } catch (error) {
       throw ctx.signal.aborted ? ctx.signal.reason : verdictOf(error);
     }
@@ -66,11 +68,15 @@ export function serveAgent(
   return hf.serve({ [capability]: { ...definition, handler: agentWorker(agent, handling) } }, options);
 }
 
-async function work(agent: AnyAgent, options: AgentWorkerOptions, input: unknown, ctx: Context): Promise<unknown> {
+async function work(
+  agent: AnyAgent,
+  options: AgentWorkerOptions,
+  input: unknown,
+  ctx: Context,
+  state: AnyState | null,
+): Promise<unknown> {
   const { prompt = asPrompt, result = (finalOutput) => finalOutput, options: given = {} } = options;
-  const kept = (ctx.previous.checkpoint as { readonly state?: string } | null)?.state;
-  let start: string | agents.AgentInputItem[] | AnyState =
-    kept === undefined ? prompt(input, ctx) : ((await agents.RunState.fromString(agent, kept)) as AnyState);
+  let start: string | agents.AgentInputItem[] | AnyState = state ?? prompt(input, ctx);
   for (;;) {
     const streamed = (await agents.run(agent, start as never, {
       ...given,
@@ -79,6 +85,8 @@ async function work(agent: AnyAgent, options: AgentWorkerOptions, input: unknown
     })) as Streamed;
     for await (const event of streamed) await hear(event, streamed, ctx);
     await streamed.completed;
+    // A stream that is aborted ends like any other, without an output.
+    ctx.signal.throwIfAborted();
     if (streamed.error !== null && streamed.error !== undefined) throw streamed.error;
     if (streamed.interruptions.length === 0) return result(streamed.finalOutput);
     await keep(ctx, streamed.state);
@@ -97,9 +105,19 @@ async function hear(event: agents.RunStreamEvent, { state }: Streamed, ctx: Cont
     await ctx.write(event.data.delta);
 }
 
+const ours = "openai-agents";
+
+/** What an earlier attempt kept: also one of another framework, which is of no use here. */
+async function keptIn(checkpoint: unknown, agent: AnyAgent): Promise<AnyState | null> {
+  const kept = (checkpoint as { readonly [ours]?: { readonly state: string } } | null)?.[ours];
+  return kept === undefined ? null : ((await agents.RunState.fromString(agent, kept.state)) as AnyState);
+}
+
 /** What is too large to be kept is done again in the next attempt: that is no reason to fail in this one. */
 async function keep(ctx: Context, state: AnyState): Promise<void> {
-  await ctx.checkpoint({ state: state.toString() }).catch(() => {});
+  // The answer of a tool that was cut off is none.
+  if (ctx.signal.aborted) return;
+  await ctx.checkpoint({ [ours]: { state: state.toString() } }).catch(() => {});
 }
 
 /** A tool that hands off is approved here, and waits in place. Anything else is asked of the sender. */

@@ -38,7 +38,7 @@ afterEach(() => stage.close());
 
 type Calls = readonly (readonly [callId: string, tool: string, args: object])[];
 
-async function begin(calls: Calls, ...more: readonly ScriptedModelInput[]) {
+async function prepare(calls: Calls, ...more: readonly ScriptedModelInput[]) {
   const model = new ScriptedModel([
     calls.map(([callId, tool, args]) => functionCall(tool, args as never, { callId })),
     ...more,
@@ -53,8 +53,12 @@ async function begin(calls: Calls, ...more: readonly ScriptedModelInput[]) {
     load: async (id) => kept.get(id)?.state ?? null,
     save: async (id, state, output) => void kept.set(id, { state, output }),
   };
-  const sent = await handOffPending(hf, runs, "r", await run(agent, "Go."));
-  return { model, runs, sent };
+  return { model, runs };
+}
+
+async function begin(calls: Calls, ...more: readonly ScriptedModelInput[]) {
+  const { model, runs } = await prepare(calls, ...more);
+  return { model, runs, sent: await handOffPending(hf, runs, "r", await run(runs.agent, "Go.")) };
 }
 
 function results(model: ScriptedModel): Record<string, unknown> {
@@ -108,6 +112,44 @@ test("a run that calls again sleeps again", async () => {
   expect(await sentBy(hf)).toHaveLength(2);
 });
 
+test("an outcome that comes while another call is refused is not lost below it", async () => {
+  finish();
+  const calls: Calls = [
+    ["1", "research", { topic: "fsync" }],
+    ["2", "dance", {}],
+  ];
+  const { runs, model } = await prepare(calls, [assistantMessage("Now I know.")]);
+  const { lock, asked } = lineOfTests();
+  const woken: Woken[] = [];
+  let saves = 0;
+  const save: Runs["save"] = async (...all) => {
+    saves += 1;
+    // The first call has its outcome by now, and somebody wants to wake the run with it, or has.
+    if (saves === 2) await until(() => asked() > 1 || woken.length > 0);
+    await runs.save(...all);
+  };
+  const guarded = { ...runs, lock, save };
+  const resumer = resumeRuns(hf, guarded, { onWoken: (each) => woken.push(each) });
+  stage.atEnd(() => resumer.stop());
+  await handOffPending(hf, guarded, "r", await run(runs.agent, "Go."));
+  await until(() => woken.length === 1);
+  expect(kept.get("r")?.output).toBe("Now I know.");
+  expect(results(model)).toMatchObject({ 1: { text: "about fsync" }, 2: { text: expect.stringContaining("406") } });
+});
+
+/** A lock, and how often it was asked for. */
+function lineOfTests() {
+  let asked = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  const lock: Lock = (_, act) => {
+    asked += 1;
+    const turn = last.then(act, act);
+    last = turn.catch(() => {});
+    return turn;
+  };
+  return { lock, asked: () => asked };
+}
+
 test("a process that ended before it had sent what it called sends it at the next start, and nothing twice", async () => {
   const { runs } = await begin([["1", "research", { topic: "fsync" }]]);
   for (const _ of [1, 2]) expect(await handOffPending(hf, runs, "r")).toHaveLength(1);
@@ -122,7 +164,7 @@ test("a process that ended after the run was kept, and before the relay was told
     await wake();
     throw new Error("cut off");
   };
-  await resumeRuns(hf, runs, { follow: false, attempts: 1, onError: () => {}, lock }).stopped;
+  await resumeRuns(hf, { ...runs, lock }, { follow: false, attempts: 1, onError: () => {} }).stopped;
   expect(kept.get("r")?.output).toBe("Now I know.");
   const woken: Woken[] = [];
   await resumeRuns(hf, runs, { follow: false, onWoken: (each) => woken.push(each) }).stopped;

@@ -6,9 +6,13 @@
 
 import {
   inScope,
+  inTurn,
+  joined,
+  type Lock,
   type Outcome,
   refusalAsOutcome,
   sendOptionsOf,
+  shortKey,
   targetOf,
   type WakeCall,
   type WakeOptions,
@@ -17,12 +21,11 @@ import {
 } from "@handfast/adapter-kit";
 import { type Client, HandfastError } from "@handfast/client";
 import * as agents from "@openai/agents";
-import type { AnyAgent } from "./agent-worker.ts";
+import { type AnyAgent, type AnyState, keysOf } from "./state.ts";
 import { factsOf } from "./tool.ts";
 
 const labels = { name: "openai-agents.name", run: "openai-agents.run", call: "openai-agents.call" } as const;
 
-type AnyState = agents.RunState<unknown, AnyAgent>;
 type AnyResult = agents.RunResult<unknown, AnyAgent>;
 
 export interface Runs {
@@ -34,6 +37,8 @@ export interface Runs {
   readonly load: (id: string) => Promise<string | null>;
   /** Keeps the state, and the final output where there is one, both or none. Resolves once they are safe. */
   readonly save: (id: string, state: string, output?: unknown) => Promise<void>;
+  /** A lock that holds across processes, where several of them have to do with these. Default: one of this process. */
+  readonly lock?: Lock;
   /** What `run()` is given besides. */
   readonly options?: agents.NonStreamRunOptions<unknown>;
 }
@@ -43,43 +48,48 @@ export interface Runs {
  * that was kept: for one whose process may have ended in between. Repeated, it sends nothing twice. Resolves with the ids
  * of the handoffs: none, and there is nothing to wait for.
  */
-export async function handOffPending(
-  hf: Client,
-  runs: Runs,
-  id: string,
-  result?: Pick<AnyResult, "state" | "interruptions" | "finalOutput">,
-): Promise<readonly string[]> {
+export function handOffPending(hf: Client, runs: Runs, id: string, result?: Paused): Promise<readonly string[]> {
+  // An outcome that comes while others are sent must not be lost below them.
+  return inTurn(turnOf(runs, id), () => keepAndSend(hf, runs, id, result), runs.lock);
+}
+
+type Paused = Pick<AnyResult, "state" | "interruptions" | "finalOutput">;
+
+async function keepAndSend(hf: Client, runs: Runs, id: string, result?: Paused): Promise<readonly string[]> {
   if (result !== undefined) {
     const is_over = result.interruptions.length === 0;
     await runs.save(id, result.state.toString(), ...(is_over ? [result.finalOutput] : []));
   }
   const state = (result?.state as AnyState | undefined) ?? (await stateOf(runs, id));
-  const { sent, refused } = await sendOpen(hf, runs, id, state.getInterruptions());
+  const { sent, refused } = await sendOpen(hf, runs, id, state);
   return refused.size === 0 ? sent : [...sent, ...(await goOn(hf, runs, id, state, refused))];
 }
 
 /** Wakes each run exactly once for each outcome. `onWoken` is told `resumed` or `not_waiting`. */
-export function resumeRuns(hf: Client, runs: Runs, options: WakeOptions = {}): Waker {
-  const { name = "runs" } = runs;
+export function resumeRuns(hf: Client, runs: Runs, options: Omit<WakeOptions, "lock"> = {}): Waker {
+  const { name = "runs", lock } = runs;
   const sleepers = {
     keyOf: ({ labels: marks }: WakeCall["view"]) => {
       const id = marks[labels.run];
-      return marks[labels.name] === name && id !== undefined ? `openai-agents/${name}/${id}` : null;
+      return marks[labels.name] === name && id !== undefined ? turnOf(runs, id) : null;
     },
     wake: (call: WakeCall) => wake(hf, runs, call),
   };
-  return wakeByOutcomes(hf, sleepers, options);
+  return wakeByOutcomes(hf, sleepers, lock === undefined ? options : { ...options, lock });
+}
+
+function turnOf({ name = "runs" }: Runs, id: string): string {
+  return joined("openai-agents", name, id);
 }
 
 async function wake(hf: Client, runs: Runs, { view, outcome }: WakeCall): Promise<string> {
   const id = view.labels[labels.run] ?? "";
-  const call = view.labels[labels.call] ?? "";
   const state = await stateOf(runs, id);
-  const is_open = state.getInterruptions().some((item) => callOf(item)?.callId === call);
-  if (is_open) await goOn(hf, runs, id, state, new Map([[call, outcome]]));
+  const open = callsOf(state).find(({ call }) => call === view.labels[labels.call]);
+  if (open !== undefined) await goOn(hf, runs, id, state, new Map([[open.callId, outcome]]));
   // It went on before, and may have been cut off before it had sent what it called then.
   else await handOffPending(hf, runs, id);
-  return is_open ? "resumed" : "not_waiting";
+  return open === undefined ? "not_waiting" : "resumed";
 }
 
 /** Runs with results at hand, keeps what came of it, and hands off what it calls then. */
@@ -90,10 +100,12 @@ async function goOn(
   state: AnyState,
   outcomes: ReadonlyMap<string, Outcome>,
 ): Promise<readonly string[]> {
-  for (const item of state.getInterruptions()) {
-    if (outcomes.has(callOf(item)?.callId ?? "")) state.approve(item);
+  for (const { item, callId } of callsOf(state)) {
+    if (outcomes.has(callId)) state.approve(item);
   }
-  const result = await inScope({ run: id, outcomes }, () => agents.run(runs.agent, state, runs.options ?? {}));
+  const run = joined(runs.name ?? "runs", id);
+  const scope = { run, keys: keysOf(run, state), outcomes };
+  const result = await inScope(scope, () => agents.run(runs.agent, state, runs.options ?? {}));
   return handOffPending(hf, runs, id, result as AnyResult);
 }
 
@@ -101,40 +113,48 @@ async function sendOpen(
   hf: Client,
   { name = "runs", agent }: Runs,
   id: string,
-  interruptions: readonly agents.RunToolApprovalItem[],
+  state: AnyState,
 ): Promise<{ readonly sent: readonly string[]; readonly refused: ReadonlyMap<string, Outcome> }> {
   const sent: string[] = [];
   const refused = new Map<string, Outcome>();
-  for (const item of interruptions) {
-    const call = callOf(item);
-    const tool = (item.agent ?? agent).tools.find((each) => each.name === call?.name);
+  for (const { item, callId, name: called, arguments: text, call } of callsOf(state)) {
+    const tool = (item.agent ?? agent).tools.find((each) => each.name === called);
     const facts = tool === undefined ? null : factsOf(tool);
     // A person is to approve it: that is not for us.
-    if (call === null || facts === null) continue;
+    if (facts === null) continue;
     const options = sendOptionsOf(facts.options);
-    const marks = { [labels.name]: name, [labels.run]: id, [labels.call]: call.callId };
+    const marks = { [labels.name]: name, [labels.run]: id, [labels.call]: call };
     try {
-      const handle = await hf.send(targetOf(facts.options), facts.shape.inputOf(JSON.parse(call.arguments)), {
+      const handle = await hf.send(targetOf(facts.options), facts.shape.inputOf(JSON.parse(text)), {
         ...options,
-        idempotencyKey: `${name}/${id}/${call.callId}`,
+        idempotencyKey: shortKey(joined(name, id, call)),
         labels: { ...options.labels, ...marks },
       });
       sent.push(handle.id);
     } catch (error) {
-      refused.set(call.callId, refusalAsOutcome(error));
+      refused.set(callId, refusalAsOutcome(error));
     }
   }
   return { sent, refused };
 }
 
-interface FunctionCall {
+interface OpenCall {
+  readonly item: agents.RunToolApprovalItem;
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
+  /** Its id, as long as a label may be. The SDK sees to it that no model uses one twice. */
+  readonly call: string;
 }
 
-function callOf({ rawItem }: agents.RunToolApprovalItem): FunctionCall | null {
-  return rawItem.type === "function_call" ? rawItem : null;
+/** What a run was interrupted for. */
+function callsOf(state: AnyState): readonly OpenCall[] {
+  return state.getInterruptions().flatMap((item) => {
+    const { rawItem } = item;
+    if (rawItem.type !== "function_call") return [];
+    const { callId, name, arguments: text } = rawItem;
+    return [{ item, callId, name, arguments: text, call: shortKey(callId) }];
+  });
 }
 
 async function stateOf({ agent, load }: Runs, id: string): Promise<AnyState> {

@@ -73,6 +73,26 @@ test("a failure, a deadline that passes and a refusal are told with code and whe
   ]);
 });
 
+test("a mistake in the setup and a relay that is away are told with code and whether another try may help", async () => {
+  await offer(() => "found");
+  const model = new ScriptedModel([
+    call("1", "wrong", { topic: "fsync" }),
+    call("2", "research", { topic: "fsync" }),
+    [assistantMessage("I see.")],
+  ]);
+  const away = await relay.connect("away");
+  const tools = [
+    await handoffTool(hf, { capability: "research", name: "wrong", labels: { "": "no key" } }),
+    await handoffTool(away, { capability: "research", timeout: "5s" }),
+  ];
+  relay.disconnect(away);
+  await relay.until(run(new Agent({ name: "asker", model, tools }), "Go."));
+  expect(answers(model)).toMatchObject([
+    { text: expect.stringMatching(/not be made: 400 malformed \(document_malformed\): .* does not help\.$/) },
+    { text: expect.stringMatching(/not be made: relay_unreachable: .*Trying again may help\.$/) },
+  ]);
+});
+
 test("a run that is called off calls its handoff off", async () => {
   const { promise: reached, resolve: reach } = Promise.withResolvers<string>();
   await offer((_, ctx) => {

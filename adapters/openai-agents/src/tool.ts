@@ -1,6 +1,7 @@
 /** A capability as a tool for agents: its name, description and arguments are those of the manifest. */
 
 import {
+  errorText,
   type HandoffToolOptions,
   handOff,
   outcomeText,
@@ -9,7 +10,7 @@ import {
   targetOf,
   toolShapeOf,
 } from "@handfast/adapter-kit";
-import { type Client, HandfastError } from "@handfast/client";
+import type { Client } from "@handfast/client";
 import * as agents from "@openai/agents";
 
 /** What makes a handoff out of a call of a pausing tool. */
@@ -21,6 +22,11 @@ interface PausingFacts {
 type CallDetails = Parameters<agents.FunctionTool["invoke"]>[2];
 
 const pausing = new WeakMap<object, PausingFacts>();
+
+/** What a call is known by, however often a model is asked for it: as the state of a run has it. */
+export function contentOf(tool: string, args: unknown): readonly unknown[] {
+  return [tool, args];
+}
 
 /** How a tool of `pausingHandoffTool` was made; null: another one. */
 export function factsOf(tool: object): PausingFacts | null {
@@ -62,13 +68,11 @@ function makeTool(
         input: inputOf(args),
         options: sendOptionsOf(options),
         call: details?.toolCall?.callId,
+        content: contentOf(name, args),
         signal: details?.signal,
       };
       return outcomeText(await handOff(hf, request));
     },
-    errorFunction: (_context: unknown, error: unknown) => {
-      if (error instanceof HandfastError) return `${error.message} ${error.remedy}`;
-      return `The handoff could not be made: ${error instanceof Error ? error.message : String(error)}`;
-    },
+    errorFunction: (_context: unknown, error: unknown) => errorText(error),
   }) as unknown as agents.FunctionTool;
 }

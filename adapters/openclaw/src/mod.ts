@@ -1,5 +1,6 @@
 /** @handfast/openclaw: the plugin as OpenClaw loads it. */
 
+import { Connection } from "./connection.ts";
 import { checkHost, type PluginApi } from "./openclaw.ts";
 import { gatewayId } from "./sender/origin.ts";
 import { sender_tools, senderTools } from "./sender/tools.ts";
@@ -21,11 +22,12 @@ export default {
     const settings = readSettings(api.pluginConfig);
     const { logger, runtime } = api;
     const common = shared();
+    const connection = new Connection(settings, logger);
     const gateway = () => gatewayId(runtime.state.resolveStateDir());
-    const side = { settings, shared: common, logger, gateway };
+    const side = { connection, shared: common, gateway };
     api.registerTool((context) => [...senderTools(side, context)], { names: [...sender_tools] });
     api.registerTool((context) => [...workerTools(common, context)], { names: [...worker_tools] });
-    const parts = { settings, shared: common, logger, sessions, events: runtime.events, gateway };
+    const parts = { settings, connection, shared: common, logger, sessions, events: runtime.events, gateway };
     let service: HandfastService | null = null;
     api.registerService({
       id: "handfast",

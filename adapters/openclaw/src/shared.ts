@@ -1,12 +1,12 @@
 /**
  * What tools and service share. OpenClaw may load a plugin more than once in one process (for a turn, for a look at its
- * tools): the connection, and what is under way, must be one all the same. So it hangs on the process; and since classes of
- * one loading are not those of another, nothing here is told by its class.
+ * tools, for another configuration), and deletes the files of a loading that it has replaced. What is under way must be
+ * one all the same, so it hangs on the process: as data alone, for code and classes of one loading are not those of the
+ * next. The one thing with code of its own is the connection of the service that runs, and it is there only while it does.
  */
 
-import { type Client, type Context, connect, Fail, Retry } from "@handfast/client";
-import type { Logger } from "./openclaw.ts";
-import type { Settings } from "./settings.ts";
+import type { Context } from "@handfast/client";
+import type { Connection } from "./connection.ts";
 
 /** A handoff being worked on, as the tools of its session see it. */
 export interface Work {
@@ -21,61 +21,75 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
+interface Data {
+  readonly working: Map<string, Work>;
+  readonly runs: Map<string, string>;
+  readonly telling: Map<string, string>;
+  readonly awaited: Map<string, number>;
+  serving: Pick<Connection, "client"> | null;
+}
+
 export class Shared {
   /** Handoffs worked on here, by the key of the session that each runs in. */
-  readonly working = new Map<string, Work>();
+  readonly working: Map<string, Work>;
   /** The run that is under way in a session, by its key. */
-  readonly runs = new Map<string, string>();
-  /** Handoffs that a tool waits for at this moment, with how many do. */
-  readonly #awaited = new Map<string, number>();
-  #client: Promise<Client> | null = null;
+  readonly runs: Map<string, string>;
+  /** The run that brings news into a session, by the id of what it tells. */
+  readonly telling: Map<string, string>;
+  readonly #data: Data;
 
-  /** The connection, made when it is first needed; a failed one is made anew the next time. */
-  client(settings: Settings, logger: Logger): Promise<Client> {
-    this.#client ??= connect({
-      ...settings.connect,
-      onWarning: ({ reason, message }) => logger.warn(`handfast: ${message} [${reason}]`),
-      onConnection: (state) => logger.info(`handfast: the relay is ${state}`),
-    }).catch((error: unknown) => {
-      this.#client = null;
-      throw error;
-    });
-    return this.#client;
+  constructor(data: Data) {
+    this.#data = data;
+    this.working = data.working;
+    this.runs = data.runs;
+    this.telling = data.telling;
   }
 
-  /** As the client of `client()` knows it: of the same loading. */
-  thrown({ message, reason, retryable }: Failure): Error {
-    return retryable ? new Retry(message) : new Fail(message, { reason });
+  /** The connection of the service that runs, whichever loading it is of; null: none runs in this process. */
+  get serving(): Data["serving"] {
+    return this.#data.serving;
   }
 
-  async close(): Promise<void> {
-    const client = await this.#client?.catch(() => null);
-    this.#client = null;
-    await client?.close();
+  serve(connection: Connection): void {
+    this.#data.serving = connection;
   }
 
+  /** Another service may serve meanwhile: its connection stays. */
+  unserve(connection: Connection): void {
+    if (this.#data.serving === connection) this.#data.serving = null;
+  }
+
+  /** Whether a tool waits for it at this moment. */
   isAwaited(id: string): boolean {
-    return this.#awaited.has(id);
+    return this.#data.awaited.has(id);
   }
 
   async whileAwaiting<Value>(ids: readonly string[], wait: () => Promise<Value>): Promise<Value> {
-    for (const id of ids) this.#awaited.set(id, (this.#awaited.get(id) ?? 0) + 1);
+    const { awaited } = this.#data;
+    for (const id of ids) awaited.set(id, (awaited.get(id) ?? 0) + 1);
     try {
       return await wait();
     } finally {
       for (const id of ids) {
-        const left = (this.#awaited.get(id) ?? 1) - 1;
-        if (left > 0) this.#awaited.set(id, left);
-        else this.#awaited.delete(id);
+        const left = (awaited.get(id) ?? 1) - 1;
+        if (left > 0) awaited.set(id, left);
+        else awaited.delete(id);
       }
     }
   }
 }
 
-const place = Symbol.for("@handfast/openclaw 0.1");
+/** Of this shape: other versions of the plugin that are loaded in the same process have a place of their own. */
+const place = Symbol.for("@handfast/openclaw data 2");
 
 export function shared(): Shared {
-  const process_wide = globalThis as { [place]?: Shared };
-  process_wide[place] ??= new Shared();
-  return process_wide[place];
+  const process_wide = globalThis as { [place]?: Data };
+  process_wide[place] ??= {
+    working: new Map(),
+    runs: new Map(),
+    telling: new Map(),
+    awaited: new Map(),
+    serving: null,
+  };
+  return new Shared(process_wide[place]);
 }

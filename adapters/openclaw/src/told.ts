@@ -98,6 +98,6 @@ export function refusal(error: unknown): ToolResult {
 }
 
 /** Not by its class: OpenClaw may have loaded this plugin, and with it the client, more than once. */
-function isRefusal(error: unknown): error is HandfastError & { readonly code?: number } {
+export function isRefusal(error: unknown): error is HandfastError & { readonly code?: number } {
   return error instanceof Error && "reason" in error && "remedy" in error && "retryable" in error;
 }

@@ -28,7 +28,7 @@ test("a gateway killed in the middle: its work is redelivered and goes on in the
     if (number === 1) return { hangs: true };
     return results.length === 0 ? buy : { text: toldBy(results[0]).output };
   });
-  const handle = await ann.send("chat", "errand", { timeout: "4m", lease: "3s" });
+  const handle = await ann.send("chat", "errand", { timeout: "9m", lease: "3s" });
   await until(() => model.calls("works", "errand").length === 2);
   await gateway.kill();
   await gateway.resume();
@@ -48,7 +48,7 @@ test("killed between reply and outcome: the reply is reported, and the model is 
     await may_reply;
     return { text: "the end" };
   });
-  const handle = await ann.send("chat", "finale", { timeout: "4m", lease: "3s" });
+  const handle = await ann.send("chat", "finale", { timeout: "9m", lease: "3s" });
   await until(() => model.calls("works", "finale").length === 1);
   // With the relay away the outcome cannot be told, though the session has the reply.
   await relay.pause();

@@ -7,8 +7,9 @@ export default defineConfig({
   test: {
     root: join(import.meta.dirname, "../../.."),
     include: ["adapters/openclaw/test/*.openclaw.ts"],
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    // A gateway's start is two minutes of work for a machine that has much else to do, and a test may start it twice.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     fileParallelism: false,
   },
 });

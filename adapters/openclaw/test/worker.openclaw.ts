@@ -20,7 +20,7 @@ afterAll(() => stage?.close());
 test("replies with JSON that fits, signed by the gateway's agent", async () => {
   const ann = await stage.connect("ann");
   stage.model.works("haiku", () => ({ text: '{"summary":"Old pond."}' }));
-  const handle = await ann.send("summarize", { text: "haiku old pond" }, { timeout: "60s", evidence: "signed" });
+  const handle = await ann.send("summarize", { text: "haiku old pond" }, { timeout: "3m", evidence: "signed" });
   expect(await handle.result()).toEqual({ summary: "Old pond." });
   const { receipts } = await handle.proofs();
   const kinds = receipts.map(({ kind, by, evidence }) => `${kind} by ${by}: ${evidence}`);
@@ -46,7 +46,7 @@ test("is found by what it offers", async () => {
 test("without a schema the reply is the output as it is", async () => {
   const ann = await stage.connect("ann");
   stage.model.works("greeting", () => ({ text: "Good morning." }));
-  const handle = await ann.send("chat", "a greeting please", { timeout: "60s" });
+  const handle = await ann.send("chat", "a greeting please", { timeout: "3m" });
   expect(await handle.result()).toBe("Good morning.");
 });
 
@@ -54,7 +54,7 @@ test("a reply that does not fit is given back with the reason, and mended", asyn
   const ann = await stage.connect("ann");
   const replies = ["Here you are!", '{"summary":7}', '```json\n{"summary":"Ode."}\n```'];
   stage.model.works("limerick", ({ number }) => ({ text: replies[number] ?? "?" }));
-  const handle = await ann.send("summarize", { text: "limerick" }, { timeout: "60s" });
+  const handle = await ann.send("summarize", { text: "limerick" }, { timeout: "3m" });
   expect(await handle.result()).toEqual({ summary: "Ode." });
   const calls = stage.model.calls("works", "limerick");
   expect(calls).toHaveLength(3);
@@ -65,7 +65,7 @@ test("a reply that does not fit is given back with the reason, and mended", asyn
 test("a reply that never fits ends as failed after three corrections, with the reason", async () => {
   const ann = await stage.connect("ann");
   stage.model.works("gibberish", () => ({ text: '{"title":"?"}' }));
-  const handle = await ann.send("summarize", { text: "gibberish" }, { timeout: "90s", attempts: 1 });
+  const handle = await ann.send("summarize", { text: "gibberish" }, { timeout: "3m", attempts: 1 });
   const { code, outcome, attempts } = await handle.outcome();
   expect({ code, attempts, reason: outcome?.error?.reason }).toEqual({
     code: 500,
@@ -84,7 +84,7 @@ test("streams its text, and reports progress", async () => {
     await seen;
     return { text: "at last" };
   });
-  const handle = await ann.send("chat", "slowly", { timeout: "60s" });
+  const handle = await ann.send("chat", "slowly", { timeout: "3m" });
   const streamed = handle.chunks().text();
   for await (const event of handle.events()) {
     if (event.type === "progress" && "fraction" in event && event.note === "half way") {
@@ -101,7 +101,7 @@ test("asks the sender, and goes on with the answer", async () => {
   stage.model.works("riddle", ({ number, results }) =>
     number === 0 ? call("handfast_ask", { question: "Which one?" }) : { text: `It is ${toldBy(results[0]).answer}.` },
   );
-  const handle = await ann.send("chat", "riddle", { timeout: "60s" });
+  const handle = await ann.send("chat", "riddle", { timeout: "3m" });
   for await (const question of ann.questions()) {
     expect(question.question).toBe("Which one?");
     await ann.answer(question, "the egg");
@@ -115,7 +115,7 @@ test("the agent can fail a handoff, and says why", async () => {
   stage.model.works("moonshot", ({ number }) =>
     number === 0 ? call("handfast_fail", { message: "no rocket" }) : { text: "sorry" },
   );
-  const handle = await ann.send("chat", "moonshot", { timeout: "60s" });
+  const handle = await ann.send("chat", "moonshot", { timeout: "3m" });
   const failed = await handle.result().catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(HandoffError);
   expect(failed).toMatchObject({ code: 500, reason: "agent_declined", retryable: false });
@@ -128,7 +128,7 @@ test("a cancel stops the run, and the agent is free again", async () => {
     signal.addEventListener("abort", () => stop());
     return { hangs: true };
   });
-  const handle = await ann.send("chat", "endless", { timeout: "60s" });
+  const handle = await ann.send("chat", "endless", { timeout: "3m" });
   await until(() => stage.model.calls("works", "endless").length > 0);
   expect(await handle.cancel("enough")).toMatchObject({ state: "canceled", code: 410 });
   await stopped;
@@ -151,7 +151,7 @@ test("a model that fails is tried again, in the same session", async () => {
   const ann = await stage.connect("ann");
   let healthy = false;
   stage.model.works("fever", () => (healthy ? { text: "well again" } : { status: 400 }));
-  const handle = await ann.send("chat", "fever", { timeout: "90s", attempts: 2 });
+  const handle = await ann.send("chat", "fever", { timeout: "3m", attempts: 2 });
   for await (const event of handle.events()) {
     if (event.type === "requeued") healthy = true;
   }
@@ -176,7 +176,7 @@ test("what is sent while working belongs to that work, and is not sent twice", a
   stage.model.works("borrowing", ({ number, results }) =>
     number < 2 ? lend : { text: `I have ${toldBy(results[0]).output}.` },
   );
-  const handle = await ann.send("chat", "borrowing", { timeout: "60s" });
+  const handle = await ann.send("chat", "borrowing", { timeout: "3m" });
   expect(await handle.result()).toBe("I have a ladder.");
   const { tree } = await (await stage.operator()).call("correlation", { params: { id: handle.id } });
   expect(tree[0]?.children.map(({ handoff }) => handoff.capability)).toEqual(["lend"]);

@@ -3,7 +3,7 @@
  * what was parsed, the terminal and the way to the relay.
  */
 
-import type { Client } from "@handfast/client";
+import type { Client, ConnectOptions } from "@handfast/client";
 import type { ExitName } from "./exit-codes.ts";
 import type { Options } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
@@ -74,6 +74,8 @@ export interface Caller {
   readonly always?: boolean;
   /** Under a name of its own: an operator's token admits its key, and does not stand for it. */
   readonly signs?: boolean;
+  /** What its manifest says of the agent itself. */
+  readonly terms?: Pick<ConnectOptions, "discoveryEndpoint" | "lease" | "manifestVersion">;
   /** Goes on trying until the relay is there, and says so. */
   readonly persists?: boolean;
 }

@@ -38,6 +38,7 @@ export class Connection {
       ...connectOptions(settings, role, options),
       ...(caller?.agent !== undefined && (caller.always === true || !settings.isNamed) ? { agent: caller.agent } : {}),
       ...(signal === undefined ? {} : { signal }),
+      ...caller?.terms,
       onWarning: warn(terminal),
       onConnection: tellConnection(terminal, settings.url),
     };

@@ -136,7 +136,9 @@ export function report(error: unknown, terminal: Terminal, aborted: unknown = nu
     if (told.code !== null && told.reason !== null && word !== told.reason) {
       terminal.note(terminal.accent("dim", `reason ${cleanText(told.reason)}`));
     }
-    if (told.handoff !== null) terminal.note(terminal.accent("dim", `handoff ${cleanText(told.handoff)}`));
+    // The client names whatever the call was about: of a contract, its hash.
+    const is_handoff = told.handoff !== null && !/^[0-9a-f]{64}$/.test(told.handoff);
+    if (is_handoff) terminal.note(terminal.accent("dim", `handoff ${cleanText(told.handoff ?? "")}`));
     if (word !== null) {
       terminal.note(terminal.accent("dim", terminal.spelled(`more: handfast explain ${cleanText(word)}`)));
     }

@@ -8,7 +8,7 @@ export const exitCodes = {
   ended: {
     code: 1,
     meaning:
-      "The handoff ended otherwise than completed, and a retry would not help; or `conformance` found a broken promise.",
+      "The handoff ended otherwise than completed, and a retry would not help; or `conformance` found a broken promise, or `manifest lint` a fault.",
   },
   usage: { code: 64, meaning: "The command line is wrong." },
   data: { code: 65, meaning: "The input was refused: not JSON, too large, or unfit for the capability's schema." },

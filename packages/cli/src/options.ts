@@ -45,10 +45,16 @@ export class Options {
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-function milliseconds(text: string, where: string): number {
+/** In milliseconds; null: it is none. */
+export function readDuration(text: string): number | null {
   const [, amount, unit = ""] = /^(\d{1,12}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
   const factor = units[unit];
-  if (amount !== undefined && factor !== undefined) return Math.round(Number(amount) * factor);
+  return amount === undefined || factor === undefined ? null : Math.round(Number(amount) * factor);
+}
+
+function milliseconds(text: string, where: string): number {
+  const ms = readDuration(text);
+  if (ms !== null) return ms;
   throw new CliError(
     "usage",
     `${where} is ${JSON.stringify(text)}.`,

@@ -67,8 +67,11 @@ const synonyms: Readonly<Record<string, string>> = {
   status: "list",
   get: "show",
 };
-/** How a command is typed, for whoever left a word out. */
-const usages = new WeakMap<CommanderError, string>();
+/** A flag of every program that is none of a command here, where the command has the other. */
+const flagsMeant: Readonly<Record<string, string>> = { "--version": "--version-range" };
+
+/** How a command is typed, for whoever left a word out, and which flags it has. */
+const usages = new WeakMap<CommanderError, { readonly line: string; readonly flags: readonly string[] }>();
 
 function mistyped(error: CommanderError, terminal: Terminal): number {
   const { code, exitCode: ends, message } = error;
@@ -77,12 +80,13 @@ function mistyped(error: CommanderError, terminal: Terminal): number {
   // A group of commands without one shows its help.
   if (code === "commander.help") return exitCode("usage");
   const [what = "", near = ""] = message.replace(/^error: /, "").split("\n");
-  const [, word = ""] = code === "commander.unknownCommand" ? (/'(.*)'/.exec(what) ?? []) : [];
-  const meant = synonyms[word];
+  const [, word = ""] = /'(.*)'/.exec(what) ?? [];
+  const { line: usage = "", flags = [] } = usages.get(error) ?? {};
+  const flag = flags.find((each) => each === flagsMeant[word]);
+  const meant = code === "commander.unknownCommand" ? synonyms[word] : flag;
   const guess = meant === undefined ? near.replace(/^\((.*)\)$/, "$1") : `Did you mean ${meant}?`;
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, "")}.`;
-  const usage = code === "commander.missingArgument" ? usages.get(error) : undefined;
-  const remedy = guess !== "" ? guess : usage === undefined ? "See --help." : `Type: ${usage}`;
+  const remedy = guess !== "" ? guess : code === "commander.missingArgument" ? `Type: ${usage}` : "See --help.";
   return report(new CliError("usage", sentence, remedy), terminal);
 }
 
@@ -114,7 +118,8 @@ function exitTable(): string {
 function frame(commander: Commander, terminal: Terminal): void {
   commander
     .exitOverride((error) => {
-      usages.set(error, commander.createHelp().commandUsage(commander));
+      const flags = commander.options.flatMap(({ long }) => long ?? []);
+      usages.set(error, { line: commander.createHelp().commandUsage(commander), flags });
       throw error;
     })
     .showSuggestionAfterError(true)

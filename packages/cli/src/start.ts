@@ -52,8 +52,8 @@ async function run({ terminal, arguments: argv, env, cwd }: Context): Promise<Ex
       complaint = message;
     },
     announce: (configuration, relay) => {
-      const { development, data_directory: store } = configuration;
-      const { url, listens_on } = relay;
+      const { development } = configuration;
+      const { url, listens_on, store } = relay;
       const operator_token_file = relay.operator_token_file ?? configuration.operator_token_file;
       if (terminal.json) {
         const mode = development ? "development" : "production";

@@ -3,8 +3,25 @@
  * is only a token. The answers are the same.
  */
 
-import type { Artifact, DocumentOf, DocumentTyp, HandoffDocument, OutcomeError, Usage } from "@handfast/protocol";
-import type { HandoffView, HeldReply, LeaseView, Operations, QuestionView, Receipt } from "@handfast/protocol/wire";
+import type {
+  Artifact,
+  ContractTerms,
+  DocumentOf,
+  DocumentTyp,
+  HandoffDocument,
+  OutcomeError,
+  Usage,
+} from "@handfast/protocol";
+import type {
+  ContractView,
+  HandoffView,
+  HeldReply,
+  LeaseView,
+  Operations,
+  ProposalCall,
+  QuestionView,
+  Receipt,
+} from "@handfast/protocol/wire";
 import type { Base } from "./base.ts";
 import { UsageError } from "./errors.ts";
 import type { CallOptions, Unsigned } from "./link/link.ts";
@@ -127,6 +144,37 @@ export async function cancel(
   if (!base.signs) return base.link.call("cancel", { params, body: said }, options);
   const known = digest ?? (await base.link.call("get", { params }, options)).digest;
   return base.link.sign("cancel", { params }, unsigned(base, "cancel", { id, handoff: known, ...said }), options);
+}
+
+/** Takes an offer: on terms that this agent has seen, or, where they are sealed, by the offer's id alone. */
+export async function agree(
+  base: Base,
+  { offer_id, terms }: { offer_id: string; terms: { id: string; terms: ContractTerms } | null },
+  options?: CallOptions,
+): Promise<ContractView> {
+  if (!base.signs || terms === null) return base.link.call("agree", { body: { offer_id } }, options);
+  const document = unsigned(base, "contract", { contract: terms.id, terms: terms.terms });
+  return base.link.sign("agree", {}, document, options);
+}
+
+/** What an agent that is asked live says: the whole terms as it would agree to them, or why not. */
+export type ProposalSaid = Pick<DocumentOf<"proposal">, "terms" | "decline">;
+
+/** Answers a call for a proposal. Repeated alike, it is answered alike. */
+export async function propose(
+  base: Base,
+  { id }: Pick<ProposalCall, "id">,
+  said: ProposalSaid,
+  options?: CallOptions,
+): Promise<ProposalCall> {
+  const params = { id };
+  if (base.signs) {
+    return base.link.sign("propose", { params }, unsigned(base, "proposal", { offer: id, ...said }), options);
+  }
+  const { terms, decline } = said;
+  const body =
+    terms === undefined ? { decline } : { cost: terms.cost, limits: terms.limits, valid_until: terms.valid_until };
+  return base.link.call("propose", { params, body: present(body) }, options);
 }
 
 /** A question as it is listed; or its id alone, and the rest is read first. */

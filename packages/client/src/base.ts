@@ -1,6 +1,6 @@
 /** What sending and serving are built on: one connected agent. */
 
-import type { Capability, Crypto } from "@handfast/protocol";
+import type { Capability, Cost, Crypto } from "@handfast/protocol";
 import type { Link } from "./link/link.ts";
 import type { BeatAccess } from "./serve/beat-access.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -33,8 +33,8 @@ export interface Base {
   readonly closed: AbortSignal;
   /**
    * Announces what this agent offers: by a signed registration, or with a token by set_capabilities. Repeated by itself
-   * when the relay has forgotten the agent (it came back empty).
+   * when the relay has forgotten the agent (it came back empty). Costs by capability, in plain: they are sealed here.
    */
-  offer(capabilities: readonly Capability[]): Promise<void>;
+  offer(capabilities: readonly Capability[], costs?: ReadonlyMap<string, Cost>): Promise<void>;
   warn(warning: Warning): void;
 }

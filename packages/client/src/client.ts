@@ -2,6 +2,20 @@
 
 import type { HandoffView, OperationName, Operations, Receipt } from "@handfast/protocol/wire";
 import type { Base } from "./base.ts";
+import {
+  type Contract,
+  type ContractsOptions,
+  type FindOptions,
+  type Found,
+  find,
+  listContracts,
+  type Need,
+  type NegotiateOptions,
+  type Negotiation,
+  negotiate,
+  readContract,
+  type TermsNeeded,
+} from "./find/mod.ts";
 import type { Call, CallOptions } from "./link/link.ts";
 import { closedError } from "./link/link-errors.ts";
 import type {
@@ -108,6 +122,26 @@ export class Client implements AsyncDisposable {
     this.#servers.add(server);
     void server.stopped.then(() => this.#servers.delete(server));
     return server;
+  }
+
+  /** Who meets a need, said in words or as what must hold. Nobody is no error: `hits` is empty, and `near` tells why. */
+  find(need: string | Need, options?: FindOptions): Promise<Found> {
+    return find(this.#base, need, options);
+  }
+
+  /** Asks whoever meets a need for offers on these terms, in one round. Each offer can be accepted: that is a contract. */
+  negotiate(need: TermsNeeded, options?: NegotiateOptions): Promise<Negotiation> {
+    return negotiate(this.#base, this.#sending, need, options);
+  }
+
+  /** A contract whose id was kept, also after a restart. */
+  contract(id: string): Promise<Contract> {
+    return readContract(this.#base, this.#sending, id);
+  }
+
+  /** Contracts that this agent is a party of, on either side. */
+  contracts(options?: ContractsOptions): AsyncIterable<Contract> {
+    return listContracts(this.#base, this.#sending, options);
   }
 
   /** Any operation of the relay, by its name, such as `client.call("agents", { query: { limit: 10 } })`. */

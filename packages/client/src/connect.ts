@@ -1,5 +1,7 @@
 /** From nothing to a connected agent: find the relay, prove who this is, register where it is not known yet. */
 
+import type { Cost } from "@handfast/protocol";
+import { saltByToken } from "@handfast/protocol/client";
 import type { AboutRelay } from "@handfast/protocol/wire";
 import type { Base, Warning } from "./base.ts";
 import { Client } from "./client.ts";
@@ -7,6 +9,7 @@ import { type Duration, toMilliseconds } from "./duration.ts";
 import { HandoffError, UsageError } from "./errors.ts";
 import type { PrivateJwk } from "./identity/agent-key.ts";
 import type { Identity } from "./identity/identity.ts";
+import { type ManifestTerms, readTerms, stateManifest } from "./identity/manifest.ts";
 import { KeyMember, TokenBearer } from "./identity/membership.ts";
 import { publicUrl } from "./identity/public-url.ts";
 import { type ChosenLink, chooseLink } from "./link/choose-link.ts";
@@ -46,6 +49,15 @@ export interface ConnectOptions {
    * and goes before `token`.
    */
   readonly admission?: string;
+  /** Where else this agent can be looked up; it stands in its manifest. Default: its page on the relay. */
+  readonly discoveryEndpoint?: string;
+  /** How long the agent stays registered without a sign of life, from 10 seconds on. Default: the relay's, 24 hours. */
+  readonly lease?: Duration;
+  /**
+   * Counts the agent's manifests: the relay refuses one that is older than what it has, or says something else under the
+   * same number. So everything is served in one call then. Default: they are not counted.
+   */
+  readonly manifestVersion?: number;
   /** How long calls go on trying while the relay is away. Default 30 seconds. */
   readonly patience?: Duration;
   /** How long `connect()` itself goes on trying. Default: `patience` where that is given, else 10 seconds. */
@@ -84,13 +96,14 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
   const platform = await currentPlatform();
   const surroundings = options.surroundings ?? realSurroundings;
   const warn = options.onWarning ?? warnOnConsole;
+  const terms = readTerms(options);
   const settings = await readSettings(options, platform, surroundings, warn);
   const exchange = new HttpExchange(settings.url, options.fetch ?? globalThis.fetch, surroundings);
   const patience_ms = connectPatience(options);
   const about = await readAbout(exchange, { url: exchange.url, surroundings, patience_ms, signal: options.signal });
   checkAbout(about, settings);
   const relay = publicUrl(settings.url, about.public_urls);
-  const opening = { options, settings, platform, surroundings, exchange, about, relay, warn, patience_ms };
+  const opening = { options, settings, terms, platform, surroundings, exchange, about, relay, warn, patience_ms };
   const { link, offer, agent, identity, transport } = await (settings.key === null
     ? openWithToken(opening)
     : openWithKey(opening));
@@ -112,6 +125,7 @@ function connectPatience({ connectPatience: own, patience }: ConnectOptions): nu
 interface Opening {
   readonly options: ConnectOptions;
   readonly settings: Settings;
+  readonly terms: ManifestTerms;
   readonly platform: Platform;
   readonly surroundings: Surroundings;
   readonly exchange: HttpExchange;
@@ -132,19 +146,20 @@ async function openWithKey(opening: Opening): Promise<Opened> {
   const { key, agent, token } = settings;
   if (key === null || agent === null) throw new Error("A key has an agent's name.");
   const facts = { exchange, crypto: platform.crypto, agent, namespace: about.namespace, relay, key, token };
-  const identity = new KeyMember(facts, surroundings, settings.patience_ms);
+  const identity = new KeyMember(facts, surroundings, settings.patience_ms, opening.terms);
   // The first call tells whether the relay knows the key; if not, the link registers it.
   const chosen = await openLink(opening, identity, (link) =>
     link.call("agent", { params: { name: agent } }, { signal: options.signal, patience_ms }),
   );
   identity.known();
-  return { ...chosen, agent, identity, offer: (capabilities) => identity.offer(capabilities) };
+  return { ...chosen, agent, identity, offer: (capabilities, costs) => identity.offer(capabilities, costs) };
 }
 
 async function openWithToken(opening: Opening): Promise<Opened> {
-  const { options, settings, patience_ms } = opening;
-  if (settings.token === null) throw new Error("There is neither a key nor a token.");
-  const identity = new TokenBearer(settings.token);
+  const { options, settings, terms, platform, patience_ms } = opening;
+  const { token } = settings;
+  if (token === null) throw new Error("There is neither a key nor a token.");
+  const identity = new TokenBearer(token);
   let agent = "";
   const chosen = await openLink(opening, identity, async (link) => {
     agent = await bearerOf(link, { signal: options.signal, patience_ms });
@@ -155,8 +170,14 @@ async function openWithToken(opening: Opening): Promise<Opened> {
     const message = `The token is ${agent}'s, not ${settings.agent}'s.`;
     throw new UsageError(message, `Connect as ${agent}, or with a token of ${settings.agent}.`, "wrong_token");
   }
-  const offer: Base["offer"] = async (capabilities) => {
-    await link.call("set_capabilities", { params: { name: agent }, body: { capabilities: [...capabilities] } });
+  const offer: Base["offer"] = async (capabilities, plain = new Map()) => {
+    const { crypto } = platform;
+    const saltOf = (capability: string, cost: Cost) =>
+      saltByToken(crypto, token, { agent_id: agent, capability }, cost);
+    const { manifest, costs } = await stateManifest(crypto, agent, terms, capabilities, plain, saltOf);
+    const { agent_id: name, ...said } = manifest;
+    const body = { ...said, capabilities: [...said.capabilities], ...(plain.size === 0 ? {} : { costs }) };
+    await link.call("set_capabilities", { params: { name }, body });
   };
   return { ...chosen, agent, identity, offer };
 }

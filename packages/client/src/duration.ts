@@ -1,6 +1,7 @@
 /** Durations as people write them: milliseconds as a number, or a number with its unit. */
 
 import { UsageError } from "./errors.ts";
+import { shown } from "./shown.ts";
 
 /** Milliseconds, or a string such as `"250ms"`, `"60s"`, `"5m"`, `"2h"`, `"7d"`. */
 export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
@@ -13,7 +14,7 @@ export function toMilliseconds(duration: Duration | string, what: string): numbe
   const ms = typeof duration === "number" ? duration : parse(duration);
   if (Number.isFinite(ms) && ms >= 0) return Math.round(ms);
   throw new UsageError(
-    `${what} is ${JSON.stringify(duration) ?? "undefined"}, which is not a duration.`,
+    `${what} is ${shown(duration)}, which is not a duration.`,
     'Give milliseconds as a number, or a text such as "250ms", "60s", "5m", "2h" or "7d".',
   );
 }

@@ -1,13 +1,18 @@
 // The public door of @handfast/client.
 export type {
   AgentView,
+  ContractView,
   DeadLetterView,
   HandoffEvent,
   HandoffView,
+  Hit,
   LeaseView,
+  Miss,
+  OfferView,
   OperationName,
   Operations,
   OutcomeView,
+  ProposalCall,
   QuestionView,
   Receipt,
 } from "@handfast/protocol/wire";
@@ -25,6 +30,18 @@ export {
   Retry,
   UsageError,
 } from "./errors.ts";
+export type {
+  Contract,
+  ContractsOptions,
+  Declined,
+  FindOptions,
+  Found,
+  Need,
+  NegotiateOptions,
+  Negotiation,
+  Offer,
+  TermsNeeded,
+} from "./find/mod.ts";
 export type { PrivateJwk } from "./identity/agent-key.ts";
 export type { Call, CallOptions } from "./link/link.ts";
 export type { WebSocketConstructor, WebSocketLike } from "./link/web-socket.ts";
@@ -59,9 +76,12 @@ export type {
   AskOptions,
   Capabilities,
   CapabilityDefinition,
+  CapabilityTerms,
   Context,
   Handler,
   Previous,
+  Proposal,
+  Propose,
   Received,
   Returned,
   ServeOptions,

@@ -51,8 +51,13 @@ export interface TrustOptions {
 }
 
 type ProvenAct = NonNullable<LeaseView["signed"]>;
-/** Which handoff a document belongs to, for what is said when it is not trusted. */
-type About = Pick<LeaseView, "id" | "from">;
+/** What a document belongs to, for what is said when it is not trusted. */
+export interface About {
+  readonly id: string;
+  readonly from: string;
+  /** Else it is a handoff. */
+  readonly what?: "offer";
+}
 
 interface Known {
   readonly view: AgentView;
@@ -160,7 +165,7 @@ export class Trust {
     const { redrive_of = "" } = await handoffIn(lease, toUtf8(lease.signed.document));
     const bytes = toUtf8(carried.document);
     const original = await handoffIn(lease, bytes);
-    const differs = redriveDifferences(lease, redrive_of, original).concat(this.#elsewhere(original));
+    const differs = redriveDifferences(lease, redrive_of, original).concat(this.elsewhere(original));
     if (differs.length > 0) throw bindsAnother(lease, differs);
     await this.checkSignature(lease, "handoff", original.from, bytes, carried.proof);
     return { ...this.#input(lease, original, lease.signed), evidence: "attested" };
@@ -172,14 +177,14 @@ export class Trust {
     const digest = documentDigest(this.#options.crypto, "handoff", bytes);
     const differs = leaseDifferences(lease, document).concat(
       digest === lease.digest ? [] : ["digest"],
-      this.#elsewhere(document),
+      this.elsewhere(document),
     );
     if (differs.length > 0) throw bindsAnother(lease, differs);
     return document;
   }
 
   /** What is signed for another relay or namespace counts for nothing here. */
-  #elsewhere({ relay, namespace }: HandoffDocument): string[] {
+  elsewhere({ relay, namespace }: Pick<HandoffDocument, "relay" | "namespace">): string[] {
     return [
       ...(this.#relays.has(relay) || this.#relays.has(normalUrl(relay)) ? [] : ["relay"]),
       ...(namespace === this.#options.namespace ? [] : ["namespace"]),
@@ -302,26 +307,28 @@ function remember<Value>(known: Map<string, Promise<Value>>, key: string, find: 
   return found;
 }
 
-const remedies: Readonly<Record<string, string>> = {
-  unsigned:
-    "Let the sender connect with a key; or take attested handoffs too (requireSigned: false, and no pin for it).",
+const remedies = (who: string): Readonly<Record<string, string>> => ({
+  unsigned: `Let the ${who} connect with a key; or take what is attested too (requireSigned: false, and no pin for it).`,
   no_longer_signed:
-    "Let the sender connect with its key again, or sign the redrive; if it is to do without one, restart this client. " +
+    `Let the ${who} connect with its key again, or sign the redrive; if it is to do without one, restart this client. ` +
     "Else somebody pretends to be it.",
-  not_pinned: "If the sender has changed its key, pin the new one (option pins); else somebody pretends to be it.",
+  not_pinned: `If the ${who} has changed its key, pin the new one (option pins); else somebody pretends to be it.`,
   identity_changed:
-    "If the sender was set up anew, restart this client, or pin its new key (option pins); else somebody pretends to be it.",
-  revoked_key: "Let the sender send it again with its newer key.",
-};
+    `If the ${who} was set up anew, restart this client, or pin its new key (option pins); ` +
+    "else somebody pretends to be it.",
+  revoked_key: `Let the ${who} sign it again with its newer key.`,
+});
 
 function bindsAnother(lease: About, differs: readonly string[]): HandoffError {
   return untrusted(lease, "binds_another", `what its sender signed has another ${differs.join(", ")}`);
 }
 
-function untrusted(lease: About, reason: string, what: string): HandoffError {
+export function untrusted({ id, from, what: thing }: About, reason: string, what: string): HandoffError {
+  const who = thing === undefined ? "sender" : "provider";
   const remedy =
-    remedies[reason] ??
-    "Do not act on it: what the relay shows is not what its sender signed. Tell the relay's operator.";
-  const message = `The handoff ${lease.id} from ${lease.from} is not trusted: ${what}.`;
-  return new HandoffError({ code: 401, reason, message, remedy, retryable: false, handoff: lease.id });
+    remedies(who)[reason] ??
+    `Do not act on it: what the relay shows is not what its ${who} signed. Tell the relay's operator.`;
+  const message = `The ${thing ?? "handoff"} ${id} from ${from} is not trusted: ${what}.`;
+  const about = thing === undefined ? { handoff: id } : {};
+  return new HandoffError({ code: 401, reason, message, remedy, retryable: false, ...about });
 }

@@ -12,9 +12,13 @@ const pages = [
   "events",
   "status-codes",
   "signing",
+  "manifest",
   "wire",
+  "contracts",
   "websocket",
   "evolution",
+  "discovery",
+  "routing",
 ];
 /** A heading over other headings, and two that are about the specification itself. */
 const withoutPromises = [

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { choose, type FreeWorker, type Ready } from "./choose.ts";
+import { readyItem as ready } from "./testing/routing-sample.ts";
+import { start as now } from "./testing/sample.ts";
 
-const now = 1_000_000;
-
-function ready(id: string, patch: Partial<Ready> = {}): Ready {
-  return { id, queue: "capability:summarize", rank: now, excluded: [], avoid: null, prefer: null, ...patch };
-}
 function worker(name: string, patch: Partial<FreeWorker> = {}): FreeWorker {
   const agent = name.slice(0, name.indexOf("-"));
   return { agent, worker: name, queues: new Set(["capability:summarize"]), slots: 1, since: now, ...patch };
@@ -32,6 +29,23 @@ describe("choose", () => {
 
   it("gives work only to those who serve its queue", () => {
     expect(chosen([ready("a", { queue: "agent:carol" })], [worker("bob-1")])).toEqual([]);
+  });
+
+  it("a worker that asks for some capabilities gets nothing else that is sent to its agent", () => {
+    const queue = "agent:bob";
+    const items = [
+      ready("a", { queue, capability: "b" }),
+      ready("b", { queue }),
+      ready("c", { queue, capability: null }),
+    ];
+    const queues = new Set([queue]);
+    const choosy = worker("bob-1", { queues, slots: 9, only: new Set(["summarize"]) });
+    expect(chosen(items, [choosy])).toEqual(["b→bob-1"]);
+    expect(chosen(items, [choosy, worker("bob-2", { queues, slots: 9 })]).toSorted()).toEqual([
+      "a→bob-2",
+      "b→bob-1",
+      "c→bob-2",
+    ]);
   });
 
   it("never gives work to an excluded agent", () => {

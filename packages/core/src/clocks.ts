@@ -7,7 +7,9 @@
 import type { Change } from "./change.ts";
 import type { Context } from "./command.ts";
 import { closeQuestion, endByRelay } from "./end.ts";
-import { type Handoff, hasEnded, type Lease, type Question, type Time } from "./handoff.ts";
+import { excuseOf } from "./excuse.ts";
+import { type Handoff, hasEnded, type Lease, laneOf, type Question, type Queued, type Time } from "./handoff.ts";
+import { heldUntil } from "./held.ts";
 import { countedBy } from "./lease.ts";
 import { backoff, loseAttempt, loseDelivery } from "./requeue.ts";
 
@@ -32,6 +34,7 @@ function stateClock(handoff: Handoff, timing: Timing, now: Time): Time {
         status.queue_until ?? Number.POSITIVE_INFINITY,
         later(handoff.avoid?.until, now),
         later(handoff.prefer?.until, now),
+        later(tiedUntil(handoff, status, timing), now),
       );
     case "delivered":
       return ackUntil(handoff, status.lease, timing);
@@ -44,6 +47,13 @@ function stateClock(handoff: Handoff, timing: Timing, now: Time): Time {
     default:
       return Number.POSITIVE_INFINITY;
   }
+}
+
+/** Until when it may be held back for an agent, as far as the handoff itself says so. */
+function tiedUntil({ accepted }: Handoff, status: Queued, { limits }: Timing): Time | undefined {
+  const { to, conversation_id, canary, deadline_at } = accepted;
+  const is_tied = laneOf(accepted) !== null || conversation_id !== null || canary !== undefined;
+  return to === null && is_tied ? heldUntil({ ...status, deadline_at }, limits.sticky_ms) : undefined;
 }
 
 function later(time: Time | undefined, now: Time): Time {
@@ -95,7 +105,7 @@ function settleOne(change: Change): boolean {
   if (now >= accepted.deadline_at) {
     const lease = status.state === "queued" ? null : status.lease;
     const error = { reason: "deadline_passed", message: `the deadline passed while the handoff was ${status.state}` };
-    endByRelay(change, "expired", 408, error, lease);
+    endByRelay(change, "expired", 408, error, lease, excuseOf(change, lease, "deadline"));
     return true;
   }
   switch (status.state) {
@@ -134,14 +144,16 @@ function settleWork(change: Change, lease: Lease): boolean {
     };
     // Not heard of since the relay itself came back: the relay's absence is not held against the handoff.
     if (lease.beat_at < context.resumed_at) change.set({ attempts: handoff.attempts - countedBy(lease) });
+    const excuse = excuseOf(change, lease, "lease");
     loseAttempt(change, {
       lease,
       why: "lease_lost",
       code: 521,
       error,
       content: null,
+      excuse,
       delay_ms: 0,
-      end: () => endByRelay(change, "failed", 521, error, lease),
+      end: () => endByRelay(change, "failed", 521, error, lease, excuse),
     });
     return true;
   }
@@ -150,14 +162,16 @@ function settleWork(change: Change, lease: Lease): boolean {
       reason: "attempt_timeout",
       message: `worker ${lease.worker} of agent ${lease.agent} ran past the attempt's time limit`,
     };
+    const excuse = excuseOf(change, lease, "attempt");
     loseAttempt(change, {
       lease,
       why: "attempt_timeout",
       code: 500,
       error,
       content: null,
+      excuse,
       delay_ms: backoff(change),
-      end: () => endByRelay(change, "failed", 500, error, lease),
+      end: () => endByRelay(change, "failed", 500, error, lease, excuse),
     });
     return true;
   }
@@ -198,7 +212,7 @@ function loseHolder(change: Change, question: Question, lease: Lease): void {
       reason: "agent_lost",
       message: `worker ${lease.worker} of agent ${lease.agent} was lost while waiting`,
     };
-    return endByRelay(change, "failed", 521, error, lease);
+    return endByRelay(change, "failed", 521, error, lease, excuseOf(change, lease, "lease"));
   }
   change.set({
     status: { state: "waiting", question: question.id, lease: null },

@@ -3,6 +3,7 @@
 import type { HandoffEvent } from "./event.ts";
 import type { Accepted, Duration, Evidence, Handoff, HandoffError, Payload, Progress, Time, Usage } from "./handoff.ts";
 import type { CoreLimits } from "./limits.ts";
+import type { Why } from "./why.ts";
 
 /** Who gives a command: an agent, an operator (who may be an agent too), or the relay itself. */
 export type Actor =
@@ -40,6 +41,7 @@ export type Command =
       /** From the agent's manifest: `timeout_seconds` and `idempotent`. */
       readonly attempt_ms: Duration | null;
       readonly idempotent: boolean;
+      readonly why: Why;
     }
   | ({ readonly type: "ack"; readonly evidence: Evidence } & Holder)
   | ({ readonly type: "beat"; readonly progress: Omit<Progress, "at"> | null } & Holder)
@@ -66,6 +68,8 @@ export type Command =
       readonly worker: string;
       readonly output: Payload;
       readonly fault: HandoffError | null;
+      /** The fault is only that the sender expects more than the agent offers. */
+      readonly beyond_offer?: boolean;
     } & Holder &
       Result)
   | ({
@@ -99,7 +103,11 @@ export type TargetFit =
   | { readonly kind: "fits"; readonly except: readonly string[] }
   | { readonly kind: "absent" }
   | { readonly kind: "unknown_agent" }
-  | { readonly kind: "unfit"; readonly error: HandoffError };
+  /** Offered, but in no version that lies in the range asked for; `versions` are those there are. */
+  | { readonly kind: "other_versions"; readonly versions: readonly string[] }
+  | { readonly kind: "unfit"; readonly error: HandoffError }
+  /** The contract that it names does not hold, or gives less than is asked for. */
+  | { readonly kind: "out_of_contract"; readonly refusal: Refusal };
 
 /** What `decide` must know besides the handoff itself. */
 export interface Context {
@@ -136,6 +144,8 @@ export interface Refusal {
   readonly code: number;
   readonly reason: string;
   readonly message: string;
+  /** Further members of the problem that the caller is told. */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /**

@@ -17,13 +17,14 @@ export function deliver(change: Change, command: Deliver): Decision {
     return change.refused(refusal(403, "not_for_agent", `handoff ${accepted.id} is not for agent ${command.agent}`));
   }
   const fence = handoff.fence + 1;
-  const { agent, worker, request_id, manifest } = command;
-  const attempt_left_ms =
-    handoff.continues_ms ?? accepted.terms.attempt_ms ?? command.attempt_ms ?? context.limits.default_attempt_ms;
+  const { agent, worker, request_id, manifest, why } = command;
+  const promised_ms = command.attempt_ms ?? context.limits.default_attempt_ms;
+  const attempt_left_ms = handoff.continues_ms ?? accepted.terms.attempt_ms ?? promised_ms;
   change.set({
     fence,
     holders: [...handoff.holders, { fence, agent, worker }].slice(-context.limits.max_holders_kept),
     prefer: null,
+    why,
     status: {
       state: "delivered",
       lease: {
@@ -37,6 +38,7 @@ export function deliver(change: Change, command: Deliver): Decision {
         beat_at: now,
         attempt_until: null,
         attempt_left_ms,
+        promised_ms,
         until_ack: accepted.terms.retry === "until_ack" || !command.idempotent,
         continued: handoff.continues_ms !== null,
         unfit: 0,
@@ -44,7 +46,7 @@ export function deliver(change: Change, command: Deliver): Decision {
       },
     },
   });
-  change.emit({ type: "delivered", code: 210, agent, worker, fence });
+  change.emit({ type: "delivered", code: 210, agent, worker, fence, why });
   return change.done();
 }
 

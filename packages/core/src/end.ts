@@ -1,15 +1,24 @@
 /** How a handoff ends: once, with an outcome, and with whatever its end sets in motion. */
 
 import type { Change } from "./change.ts";
+import { bill, judge } from "./contract.ts";
+import type { AttemptExcuse } from "./excuse.ts";
 import { type EndState, type HandoffError, hasEnded, type Lease, laneOf, type Outcome, type Usage } from "./handoff.ts";
 
 const deadStates: ReadonlySet<EndState> = new Set(["failed", "rejected", "expired"]);
 
-export function end(change: Change, state: EndState, outcome: Outcome, by: string | null = null): void {
+export function end(
+  change: Change,
+  state: EndState,
+  outcome: Outcome,
+  by: string | null = null,
+  excuse: AttemptExcuse | null = null,
+): void {
   const { handoff, now } = change;
   const { accepted, status } = handoff;
   if (hasEnded(status)) throw new Error(`handoff ${accepted.id} has already ended as ${status.state}`);
   const dead = deadStates.has(state);
+  const contract = judge(change, state, outcome);
   closeQuestion(change);
   change.set({
     status: {
@@ -36,6 +45,8 @@ export function end(change: Change, state: EndState, outcome: Outcome, by: strin
     output: outcome.output,
     error: outcome.error,
     usage: outcome.usage,
+    ...(excuse === null ? {} : { excuse }),
+    ...(contract === null ? {} : { contract }),
   });
   if (outcome.usage !== null) charge(change, outcome.usage);
   const lane = laneOf(accepted);
@@ -49,8 +60,9 @@ export function endByRelay(
   code: number,
   error: HandoffError,
   lease: Lease | null,
+  excuse: AttemptExcuse | null = null,
 ): void {
-  end(change, state, {
+  const outcome: Outcome = {
     code,
     fence: lease?.fence ?? null,
     agent: lease?.agent ?? null,
@@ -61,12 +73,16 @@ export function endByRelay(
     artifacts: [],
     error,
     usage: null,
-  });
+  };
+  end(change, state, outcome, null, excuse);
 }
 
-/** What was used counts against the handoff's own budget and every one above it. */
-export function charge(change: Change, usage: Usage): void {
-  const { spent, accepted } = change.handoff;
+/** What was used counts against the handoff's own budget and every one above it; under a contract never above its price. */
+export function charge(change: Change, reported: Usage): void {
+  const { spent, accepted, billed: before } = change.handoff;
+  const billed = bill(change.handoff, reported);
+  const usage = billed === null ? reported : { ...reported, cost: billed.cost - (before?.cost ?? 0) };
+  if (billed !== null) change.set({ billed });
   change.set({ spent: { ...spent, cost: spent.cost + usage.cost, tokens: spent.tokens + usage.tokens } });
   for (const id of accepted.budget_holders) {
     change.follow({ kind: "command", id, command: { type: "charge", usage, handoffs: 0 } });

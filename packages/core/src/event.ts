@@ -1,6 +1,9 @@
 /** What is told of a handoff, in order. The log is made of these; payloads are never in them, only digests. */
 
+import type { ContractVerdict } from "./contract.ts";
+import type { AttemptExcuse } from "./excuse.ts";
 import type { Evidence, HandoffError, Payload, Time, Usage } from "./handoff.ts";
+import type { Why } from "./why.ts";
 
 export type EventBody =
   | {
@@ -9,6 +12,8 @@ export type EventBody =
       readonly digest: string;
       readonly evidence: Evidence;
       readonly input: Payload;
+      /** The contract that it was given under. */
+      readonly contract?: string;
     }
   | {
       readonly type: "delivered";
@@ -16,6 +21,7 @@ export type EventBody =
       readonly agent: string;
       readonly worker: string;
       readonly fence: number;
+      readonly why: Why;
     }
   | {
       readonly type: "acknowledged";
@@ -61,6 +67,8 @@ export type EventBody =
       readonly fence: number;
       readonly ready_at: Time;
       readonly error: HandoffError | null;
+      /** Why it does not speak against the agent; absent: it does, or nobody held it. */
+      readonly excuse?: AttemptExcuse;
     }
   | { readonly type: "unblocked" }
   | { readonly type: "excluded"; readonly agent: string; readonly error: HandoffError }
@@ -82,6 +90,9 @@ export type EventBody =
       readonly output: Payload | null;
       readonly error: HandoffError | null;
       readonly usage: Usage | null;
+      readonly excuse?: AttemptExcuse;
+      /** Only of a handoff under a contract. */
+      readonly contract?: ContractVerdict;
     }
   | {
       readonly type: "late";

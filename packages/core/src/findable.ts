@@ -42,8 +42,25 @@ function isReady(status: Status, now: Time): boolean {
 /** The handoff as one that can be delivered now; null: it cannot. */
 export function readyNow(handoff: Handoff, timing: Timing, now: Time): Ready | null {
   const { accepted, status, excluded, avoid, prefer } = handoff;
-  if (!isReady(status, now)) return null;
-  return { id: accepted.id, queue: queueOf(accepted), rank: rankOf(accepted, timing), excluded, avoid, prefer };
+  if (status.state !== "queued" || !isReady(status, now)) return null;
+  const { id, to, capability, deadline_at, version_range = null, canary = null } = accepted;
+  return {
+    id,
+    queue: queueOf(accepted),
+    rank: rankOf(accepted, timing),
+    excluded,
+    avoid,
+    prefer,
+    capability,
+    ready_at: status.ready_at,
+    deadline_at,
+    queue_until: status.queue_until,
+    version_range,
+    canary,
+    // Work for an agent by name goes to that agent: nothing else can be preferred.
+    lane: to === null ? laneOf(accepted) : null,
+    conversation_id: to === null ? accepted.conversation_id : null,
+  };
 }
 
 export function findable(handoff: Handoff, timing: Timing, now: Time): Findable {

@@ -5,6 +5,8 @@
  * Records are plain data in the wire's own spelling, so that the log, the stores and the test vectors show the same thing.
  */
 
+import type { Why } from "./why.ts";
+
 /** Milliseconds since the Unix epoch, by the relay's clock, which never goes back. */
 export type Time = number;
 /** A duration in milliseconds. */
@@ -49,6 +51,31 @@ export interface Terms {
   readonly retry: "attempts" | "until_ack";
 }
 
+/** In millionths of the namespace's unit of account. */
+export interface Price {
+  readonly amount: number;
+  readonly per: "handoff" | "thousand_tokens";
+}
+
+/** The contract that a handoff was given under. */
+export interface UnderContract {
+  readonly id: string;
+  /** Null: none was agreed on. */
+  readonly price: Price | null;
+  /** Its clocks and counts are all that the contract gives: what it then misses, its provider missed. */
+  readonly in_full: boolean;
+  /** Its sender asked for fewer attempts than the contract gives: what then fails might not have, in the end. */
+  readonly fewer_attempts?: true;
+  /** The provider said what input it takes, and this is such: it cannot be at fault. */
+  readonly input_fits?: true;
+}
+
+/** What was charged of the cost that a handoff's own outcomes reported, under an agreed price. */
+export interface Billed extends Usage {
+  /** More was reported than was agreed on. */
+  readonly over: boolean;
+}
+
 /** What is fixed when a handoff is accepted and never changes. */
 export interface Accepted {
   readonly namespace: string;
@@ -57,6 +84,10 @@ export interface Accepted {
   readonly from: string;
   readonly to: string | null;
   readonly capability: string | null;
+  /** The range of versions of the capability that its sender asks for; absent: any. */
+  readonly version_range?: string;
+  /** The range of versions that a route put it under when it was accepted; absent: none. */
+  readonly canary?: string;
   readonly idempotency_key: string;
   /** Digest of what makes two submits the same: target, input, expects, ordering key, contract, time limits. */
   readonly content: string;
@@ -82,6 +113,8 @@ export interface Accepted {
   readonly dead_letter_to: string | null;
   readonly redrive_of: string | null;
   readonly redriven_by: string | null;
+  /** Absent: the defaults apply. */
+  readonly contract?: UnderContract;
   readonly accepted_at: Time;
   readonly deadline_at: Time;
 }
@@ -100,6 +133,8 @@ export interface Lease {
   readonly attempt_until: Time | null;
   /** What the attempt clock has left while it stands still. */
   readonly attempt_left_ms: Duration;
+  /** How long an attempt may take by the agent's own word, else by default; absent on leases from before this was kept. */
+  readonly promised_ms?: Duration;
   readonly until_ack: boolean;
   /** Its ack went on with an attempt that was already counted. */
   readonly continued: boolean;
@@ -107,6 +142,8 @@ export interface Lease {
   readonly unfit: number;
   /** Digest of the last of them: the same again is answered alike and not counted. */
   readonly unfit_content: string | null;
+  /** The last of them was what the agent offers, and not what the sender expects; absent: it was not, or there was none. */
+  readonly unfit_beyond?: boolean;
 }
 
 export interface Question {
@@ -227,8 +264,11 @@ export interface Handoff {
   readonly status: Status;
   /** Agents that rejected this handoff or whose manifest its input does not fit. */
   readonly excluded: readonly string[];
-  /** After an unacknowledged delivery: rather another worker, then another agent, until then. */
-  readonly avoid: { readonly agent: string; readonly worker: string; readonly until: Time } | null;
+  /**
+   * Until then: after an unacknowledged delivery or a lost lease rather another worker, then another agent; after a failed
+   * attempt (`worker` null) rather another agent.
+   */
+  readonly avoid: { readonly agent: string; readonly worker: string | null; readonly until: Time } | null;
   /** After an answer to a parked question: rather the same agent, until then. */
   readonly prefer: { readonly agent: string; readonly until: Time } | null;
   /** Set when the next ack goes on with an attempt already counted: what its clock has left. */
@@ -241,9 +281,13 @@ export interface Handoff {
   readonly questions: readonly Question[];
   readonly late: readonly LateOutcome[];
   readonly spent: Spent;
+  /** Only under a contract with a price, once something was charged. */
+  readonly billed?: Billed;
   readonly has_children: boolean;
   readonly routed: boolean;
   readonly progress: Progress | null;
+  /** Why the last delivery went to whom it went; absent before the first, and on what was delivered before this was kept. */
+  readonly why?: Why;
 }
 
 const endStates: ReadonlySet<State> = new Set(["completed", "failed", "rejected", "canceled", "expired"]);

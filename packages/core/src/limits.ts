@@ -12,12 +12,19 @@ export interface CoreLimits {
   readonly max_unfit_outputs: number;
   readonly max_excluded: number;
   readonly default_attempt_ms: Duration;
+  /** Clocks of a sender that are shorter than these tell nothing of an agent. */
+  readonly default_ack_ms: Duration;
+  readonly default_lease_ms: Duration;
   readonly backoff_first_ms: Duration;
   readonly backoff_most_ms: Duration;
   /** What one step of priority is worth in waiting time: bounded, so that nothing starves. */
   readonly priority_bonus_ms: Duration;
   /** How long a preference for or against a worker may hold work back. */
   readonly preference_ms: Duration;
+  /** How long a handoff may be held back for the agent that served its lane or conversation last. */
+  readonly sticky_ms: Duration;
+  /** The share of choices that goes to agents of which little is measured, where there are others. */
+  readonly newcomer_share: number;
   /** Ended and taken, and no open dead letter: kept this long after the last of these acts. */
   readonly keep_taken_ms: Duration;
   /** Untaken outcomes and open dead letters: kept this long. */
@@ -40,10 +47,14 @@ export const coreLimits: CoreLimits = {
   max_unfit_outputs: 3,
   max_excluded: 1_000,
   default_attempt_ms: 5 * minute,
+  default_ack_ms: 10 * second,
+  default_lease_ms: 30 * second,
   backoff_first_ms: second,
   backoff_most_ms: minute,
   priority_bonus_ms: 30 * second,
   preference_ms: 10 * second,
+  sticky_ms: 10 * second,
+  newcomer_share: 0.05,
   keep_taken_ms: 7 * day,
   keep_untaken_ms: 30 * day,
   id_ahead_ms: 60 * minute,

@@ -32,15 +32,18 @@ function unfit(change: Change, command: Complete, lease: Lease): Decision {
   if (lease.unfit_content === command.content) return change.refused(refusal(502, error.reason, error.message));
   const { status } = change.handoff;
   const times = lease.unfit + 1;
+  const unfit_beyond = command.beyond_offer === true;
   const { agent, fence } = lease;
   change.emit({ type: "unfit_output", code: 502, agent, fence, error });
   if (times > change.context.limits.max_unfit_outputs) {
     recordFailure(change, lease, 502, error, null);
-    endByRelay(change, "failed", 502, error, lease);
+    endByRelay(change, "failed", 502, error, lease, unfit_beyond ? "beyond_offer" : null);
     return change.refused(refusal(502, error.reason, error.message));
   }
   if (status.state === "working" || status.state === "waiting") {
-    change.set({ status: { ...status, lease: { ...lease, unfit: times, unfit_content: command.content } } });
+    change.set({
+      status: { ...status, lease: { ...lease, unfit: times, unfit_content: command.content, unfit_beyond } },
+    });
   }
   return change.refused(refusal(502, error.reason, error.message));
 }
@@ -50,7 +53,10 @@ export function fail(change: Change, command: Fail): Decision {
   if ("events" in held) return held;
   const lease = ensureAcknowledged(change, held, command.evidence);
   if (isRefusal(lease)) return change.refused(lease);
-  const endFailed = () => end(change, "failed", outcomeOf(command, 500, command.output));
+  // The outputs that it could give were refused: that it then says so is no failure of its own.
+  const is_excused = lease.unfit_beyond === true && command.error.reason === "output_unfit";
+  const excuse = is_excused ? "beyond_offer" : null;
+  const endFailed = () => end(change, "failed", outcomeOf(command, 500, command.output), null, excuse);
   if (!command.retryable) {
     recordFailure(change, lease, 500, command.error, command.content);
     endFailed();
@@ -63,6 +69,7 @@ export function fail(change: Change, command: Fail): Decision {
     code: 500,
     error: command.error,
     content: command.content,
+    excuse,
     delay_ms,
     end: endFailed,
   });

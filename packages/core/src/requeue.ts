@@ -3,6 +3,7 @@
 import type { Change } from "./change.ts";
 import { closeQuestion, endByRelay } from "./end.ts";
 import type { RequeueReason } from "./event.ts";
+import { type AttemptExcuse, excuseOf } from "./excuse.ts";
 import type { Duration, Handoff, HandoffError, Lease, Time } from "./handoff.ts";
 
 interface Requeue {
@@ -11,10 +12,11 @@ interface Requeue {
   readonly lease: Lease | null;
   readonly error: HandoffError | null;
   readonly ready_at: Time;
+  readonly excuse?: AttemptExcuse | null;
   readonly patch?: Partial<Handoff>;
 }
 
-export function requeue(change: Change, { why, code, lease, error, ready_at, patch }: Requeue): void {
+export function requeue(change: Change, { why, code, lease, error, ready_at, excuse = null, patch }: Requeue): void {
   closeQuestion(change);
   const { handoff } = change;
   change.set({
@@ -31,6 +33,7 @@ export function requeue(change: Change, { why, code, lease, error, ready_at, pat
     fence: handoff.fence,
     ready_at,
     error,
+    ...(excuse === null ? {} : { excuse }),
   });
 }
 
@@ -41,6 +44,7 @@ interface LostAttempt {
   readonly error: HandoffError;
   /** Digest of what the worker said; null where it said nothing. */
   readonly content: string | null;
+  readonly excuse: AttemptExcuse | null;
   readonly delay_ms: Duration;
   /** Ends the handoff as failed; the caller knows better than the relay what the outcome is. */
   readonly end: () => void;
@@ -48,14 +52,15 @@ interface LostAttempt {
 
 /** An attempt came to nothing: another one, if one is left and could still start before the deadline. */
 export function loseAttempt(change: Change, lost: LostAttempt): void {
-  const { lease, why, code, error } = lost;
+  const { lease, why, code, error, excuse } = lost;
   const { accepted, attempts } = change.handoff;
   recordFailure(change, lease, code, error, lost.content);
   const ready_at = change.now + lost.delay_ms;
   const again = !lease.until_ack && attempts < accepted.terms.max_attempts && ready_at < accepted.deadline_at;
   if (!again) return lost.end();
-  const avoid = why === "failed" ? null : avoidance(change, lease);
-  requeue(change, { why, code, lease, error, ready_at, patch: { avoid } });
+  // What a lost worker was about another of the same agent can do; what an agent failed at, rather another agent.
+  const avoid = avoidance(change, lease, ready_at, why === "lease_lost" ? lease.worker : null);
+  requeue(change, { why, code, lease, error, ready_at, excuse, patch: { avoid } });
 }
 
 /** Grows with each attempt; the jitter keeps many that failed together from coming back together. */
@@ -65,8 +70,8 @@ export function backoff(change: Change): Duration {
   return Math.round(Math.min(limits.backoff_most_ms, doubled) * (0.5 + random / 2));
 }
 
-function avoidance(change: Change, lease: Lease): Handoff["avoid"] {
-  return { agent: lease.agent, worker: lease.worker, until: change.now + change.context.limits.preference_ms };
+function avoidance(change: Change, { agent }: Lease, ready_at: Time, worker: string | null): Handoff["avoid"] {
+  return { agent, worker, until: ready_at + change.context.limits.preference_ms };
 }
 
 export function recordFailure(
@@ -100,13 +105,17 @@ export function loseDelivery(change: Change, lease: Lease): void {
   };
   recordFailure(change, lease, 504, error, null);
   change.set({ deliveries });
-  if (deliveries >= handoff.accepted.terms.max_deliveries) return endByRelay(change, "failed", 504, error, lease);
+  const excuse = excuseOf(change, lease, "ack");
+  if (deliveries >= handoff.accepted.terms.max_deliveries) {
+    return endByRelay(change, "failed", 504, error, lease, excuse);
+  }
   requeue(change, {
     why: "unacknowledged",
     code: 504,
     lease,
     error,
     ready_at: now,
-    patch: { avoid: avoidance(change, lease) },
+    excuse,
+    patch: { avoid: avoidance(change, lease, now, lease.worker) },
   });
 }

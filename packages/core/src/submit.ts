@@ -76,7 +76,9 @@ function accept(draft: Draft, context: Context, now: Time): Decision {
     context,
     now,
   );
-  change.emit({ type: "accepted", code: 202, digest: draft.digest, evidence: draft.evidence, input: draft.input });
+  const { digest, evidence, input, contract } = draft;
+  const named = contract === undefined ? {} : { contract: contract.id };
+  change.emit({ type: "accepted", code: 202, digest, evidence, input, ...named });
   if (parent !== null && !parent.has_children) {
     change.follow({ kind: "command", id: parent.accepted.id, command: { type: "adopt" } });
   }
@@ -162,11 +164,20 @@ function refuseTarget(draft: Draft, queueIfAbsent: boolean, { target }: Context)
       );
     case "unknown_agent":
       return queueIfAbsent ? null : refusal(404, "unknown_agent", `there is no agent ${JSON.stringify(draft.to)}`);
+    case "other_versions":
+      return queueIfAbsent ? null : refusal(406, "no_such_version", otherVersions(draft, target.versions));
     case "unfit":
       return refusal(422, target.error.reason, target.error.message);
+    case "out_of_contract":
+      return target.refusal;
     default:
       throw new Error(`unreachable target ${JSON.stringify(target satisfies never)}`);
   }
+}
+
+function otherVersions({ capability, version_range }: Draft, versions: readonly string[]): string {
+  const there = versions.length === 0 ? "none that says its version" : versions.join(", ");
+  return `no agent offers ${JSON.stringify(capability)} in version ${JSON.stringify(version_range)}; there is ${there}: ask for one of those, or set queue_if_absent to wait`;
 }
 
 /** A budget below another can only be smaller than what is left of it. */

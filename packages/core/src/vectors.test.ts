@@ -7,6 +7,7 @@ import { choose, type FreeWorker, type Ready } from "./choose.ts";
 import type { Command, Context, Decision } from "./command.ts";
 import { decide } from "./decide.ts";
 import type { Handoff } from "./handoff.ts";
+import { type RoutingData, routingOf } from "./testing/routing-sample.ts";
 
 interface StateMachineFile {
   readonly context: Context;
@@ -26,6 +27,7 @@ interface ChooseFile {
     readonly ready: readonly Ready[];
     readonly workers: readonly (Omit<FreeWorker, "queues"> & { readonly queues: readonly string[] })[];
     readonly now: number;
+    readonly routing: RoutingData | null;
     readonly expect: unknown;
   }[];
 }
@@ -61,9 +63,9 @@ describe("spec/vectors/state-machine.json", () => {
 describe("spec/vectors/choose.json", () => {
   it.each(choosing.vectors.map((vector) => [vector.name, vector] as const))(
     "%s",
-    (_, { ready, workers, now, expect: said }) => {
+    (_, { ready, workers, now, routing, expect: said }) => {
       const sets = workers.map((worker) => ({ ...worker, queues: new Set(worker.queues) }));
-      expect(choose(ready, sets, now)).toEqual(said);
+      expect(choose(ready, sets, now, routing === null ? null : routingOf(routing))).toEqual(said);
     },
   );
 

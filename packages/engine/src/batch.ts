@@ -136,6 +136,11 @@ export class Batch {
     return this.#changed.has(namespace, id);
   }
 
+  /** Every handoff of a namespace that this batch changed, as it leaves it. */
+  changedIn(namespace: string): Iterable<Handoff> {
+    return this.#changed.of(namespace);
+  }
+
   /** The handoff as this batch leaves it. */
   latest(handoff: Handoff): Handoff {
     return this.#changed.get(handoff.accepted.namespace, handoff.accepted.id) ?? handoff;

@@ -33,7 +33,7 @@ export class BodyCache {
     if (body.kind !== "handoff" && body.kind !== "outcome") return;
     const kept = this.#kept.get(namespace, id) ?? this.#begin(namespace, id);
     const bytes = bodyBytes(body);
-    kept.bodies.push(body);
+    kept.bodies.push(alone(body));
     kept.bytes += bytes;
     this.#bytes += bytes;
     for (const oldest of this.#order) {
@@ -62,6 +62,16 @@ export class BodyCache {
     this.#order.add(kept);
     return kept;
   }
+}
+
+/**
+ * Small buffers are cut from a slab of 64 KB that they share: one payload kept would hold all of it, uncounted. One whose
+ * memory is its own stays as it is.
+ */
+function alone(body: Body): Body {
+  const { payload } = body;
+  if (payload === null || payload.buffer.byteLength === payload.byteLength) return body;
+  return { ...body, payload: new Uint8Array(payload) };
 }
 
 export function bodyBytes(body: Omit<Body, "number">): number {

@@ -10,14 +10,16 @@ import type { WaitingClaim, Workers } from "./workers.ts";
 export class Claims {
   readonly #workers: Workers;
   readonly #surroundings: Surroundings;
+  readonly #now: () => Time;
 
-  constructor(workers: Workers, surroundings: Surroundings) {
+  constructor(workers: Workers, surroundings: Surroundings, now: () => Time) {
     this.#workers = workers;
     this.#surroundings = surroundings;
+    this.#now = now;
   }
 
   /** Resolves when something was leased, the wait is over, or the caller is gone. */
-  wait(claim: Claim, now: Time, enqueue: (job: Job) => void): Promise<readonly Handoff[]> {
+  wait(claim: Claim, enqueue: (job: Job) => void): Promise<readonly Handoff[]> {
     return new Promise((resolve, reject) => {
       let over = false;
       let cancelTimer: () => void = () => {};
@@ -25,13 +27,13 @@ export class Claims {
         if (over) return;
         over = true;
         cancelTimer();
-        claim.signal?.removeEventListener("abort", giveUp);
+        claim.signal?.removeEventListener("abort", goneAway);
         this.#workers.remove(waiting);
         act();
       };
       const waiting: WaitingClaim = {
         claim,
-        since: now,
+        since: this.#now(),
         given: [],
         group: null,
         overdue: false,
@@ -43,9 +45,14 @@ export class Claims {
         waiting.overdue = true;
         if (waiting.given.length === 0) waiting.finish([]);
       };
+      // Nobody hears the answer: the worker stops or dies, unless it asks again soon.
+      const goneAway = () => {
+        giveUp();
+        this.#workers.left(claim, this.#now());
+      };
       if (claim.wait_ms > 0) cancelTimer = this.#surroundings.schedule(claim.wait_ms, giveUp);
-      claim.signal?.addEventListener("abort", giveUp);
-      if (claim.signal?.aborted) return giveUp();
+      claim.signal?.addEventListener("abort", goneAway);
+      if (claim.signal?.aborted) return goneAway();
       enqueue({
         class: "urgent",
         bytes: 0,
@@ -92,18 +99,24 @@ export class Claims {
   /** A repeated request gets the same leases; a new one joins those that wait and takes part in this batch's dispatch. */
   #plan(batch: Batch, waiting: WaitingClaim, isOver: () => boolean): Planned {
     const { claim } = waiting;
+    const was_gone = this.#workers.hasLeft(claim);
     this.#workers.seen(claim, claim.queues, batch.now);
     if (!this.#workers.isRecalled(claim)) this.#recall(batch, claim);
     const same = this.#stillHeld(batch, claim);
     if (same.length > 0) {
       this.#workers.toldAgain(same);
-      // What came after it in this batch may have ended some of these leases.
-      return { units: [], answer: () => waiting.finish(same.filter((handoff) => holds(batch.latest(handoff), claim))) };
+      // What came after it in this batch may have ended some of these leases, or given the work anew under another fence.
+      const lives = (handoff: Handoff) => liveLease(batch.latest(handoff))?.fence === handoff.fence;
+      return { units: [], answer: () => waiting.finish(same.filter(lives)) };
     }
-    this.#workers.sameRequest(claim)?.finish([]);
+    const before = this.#workers.sameRequest(claim);
+    before?.finish([]);
     if (!isOver()) this.#workers.add(waiting);
     const answer = () => {
-      if (claim.wait_ms <= 0 && waiting.given.length === 0) waiting.finish([]);
+      if (claim.wait_ms > 0 || waiting.given.length > 0) return;
+      waiting.finish([]);
+      // It waited, and only takes that back now: so does a worker that stops.
+      if (before !== undefined || was_gone) this.#workers.left(claim, batch.now);
     };
     return { units: [], answer };
   }

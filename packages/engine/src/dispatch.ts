@@ -1,11 +1,13 @@
 /** Brings ready handoffs and waiting claims together, inside the batch that is being made. */
 
-import { type Assignment, choose, queueOf, type Ready } from "@handfast/core";
+import { type Assignment, choose, type Ready } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { ClaimGroup } from "./claim-groups.ts";
+import { FarLooks } from "./far-looks.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Poison } from "./poison.ts";
 import { planned } from "./reading.ts";
+import type { Look, Router } from "./router.ts";
 import type { Store } from "./store.ts";
 import { UnitBuilder } from "./unit.ts";
 import type { WaitingClaim, Workers } from "./workers.ts";
@@ -16,7 +18,8 @@ const most_spare_candidates = 8_192;
 
 interface Stored {
   readonly stored: readonly Ready[];
-  readonly isCut: boolean;
+  /** The queues of which not all were read. */
+  readonly cut: ReadonlySet<string>;
   /** Where not all were read: up to which rank of all that it may have, by agent. */
   readonly reach: ReadonlyMap<string, number>;
 }
@@ -26,53 +29,98 @@ interface Delivery {
   readonly claim?: WaitingClaim;
 }
 
+interface Dispatched {
+  /** The claims that got something. */
+  readonly served: ReadonlySet<WaitingClaim>;
+  /** More could be leased than one batch may. */
+  readonly more: boolean;
+  /** Something ready is held back from somebody who waits: time alone may change that. */
+  readonly held: boolean;
+}
+
+interface DispatchOptions {
+  readonly store: Store;
+  readonly workers: Workers;
+  readonly limits: EngineLimits;
+  readonly poison: Poison;
+  /** Null: all agents are equal. */
+  readonly router: Router | null;
+  readonly onBug: ((error: unknown) => void) | undefined;
+}
+
 export class Dispatch {
   readonly #store: Store;
   readonly #workers: Workers;
   readonly #limits: EngineLimits;
   readonly #poison: Poison;
+  readonly #router: Router | null;
+  readonly #far: FarLooks;
   readonly #onBug: ((error: unknown) => void) | undefined;
 
-  constructor(store: Store, workers: Workers, limits: EngineLimits, poison: Poison, onBug?: (error: unknown) => void) {
+  constructor({ store, workers, limits, poison, router, onBug }: DispatchOptions) {
     this.#store = store;
     this.#workers = workers;
     this.#limits = limits;
     this.#poison = poison;
+    this.#router = router;
+    this.#far = new FarLooks(router === null ? 0 : limits.held_again_ms);
     this.#onBug = onBug;
   }
 
   /**
-   * Leases what can be leased; returns the claims that got something, and whether more could be leased than one batch
-   * may. Whatever is left waiting afterwards has nothing ready that it could be given, as far as the candidates looked
-   * at reach.
+   * Leases what can be leased. Whatever is left waiting afterwards has nothing ready that it could be given, as far as the
+   * candidates looked at reach.
    */
-  async run(batch: Batch): Promise<{ readonly served: ReadonlySet<WaitingClaim>; readonly more: boolean }> {
+  async run(batch: Batch): Promise<Dispatched> {
     const served = new Set<WaitingClaim>();
     let left = this.#limits.deliveries_per_batch;
+    let held = false;
     for (const namespace of this.#workers.namespaces) {
+      const look = this.#router?.look(namespace, batch.now, () => batch.changedIn(namespace)) ?? null;
+      /** Queues that were read further, so far in vain. */
+      const beyond = new Set<string>();
       for (let spare = spare_candidates; left > 0 && this.#workers.hasFreeSlot(namespace); ) {
-        const { stored, isCut, reach } = await this.#stored(batch, namespace, spare);
+        const { stored, cut, reach } = await this.#stored(batch, namespace, spare, look);
         const here = batch.readyHere(namespace).filter((one) => !this.#isPoison(batch, namespace, one));
-        if (here.length === 0 && stored.length === 0 && !isCut) break;
+        if (here.length === 0 && stored.length === 0 && cut.size === 0) break;
         const ready = [...here, ...stored];
         const far = spare >= most_spare_candidates;
-        const live = this.#workers.live(namespace, ready, batch.now);
-        const chosen = withinReach(choose(ready, live, batch.now).slice(0, left), ready, far ? nowhere : reach);
+        const assigned = (await this.#choose(batch, namespace, ready, look)).slice(0, left);
+        const chosen = withinReach(assigned, ready, far ? nowhere : reach);
         await batch.prefetch(chosen.map(({ id }) => ({ namespace, id })));
         let changes = 0;
-        for (const { id, agent, worker } of chosen) {
-          const { changed, claim } = await this.#tryToDeliver(batch, namespace, id, agent, worker);
+        for (const assignment of chosen) {
+          const { changed, claim } = await this.#tryToDeliver(batch, namespace, assignment);
           if (claim !== undefined) served.add(claim);
           if (changed) changes += 1;
         }
         left -= changes;
-        if (changes > 0) continue;
+        if (changes > 0) {
+          beyond.clear();
+          continue;
+        }
+        held ||= look !== null && ready.length > 0;
         // Nothing of what was read may be given now: look further, or there is nothing more.
-        if (!isCut || far) break;
+        if (far || !this.#far.mayGo(namespace, cut, batch.now)) break;
+        for (const queue of cut) beyond.add(queue);
         spare *= 8;
       }
+      if (beyond.size > 0) this.#far.inVain(namespace, beyond, batch.now);
     }
-    return { served, more: left <= 0 };
+    return { served, more: left <= 0, held };
+  }
+
+  async #choose(
+    batch: Batch,
+    namespace: string,
+    ready: readonly Ready[],
+    look: Look | null,
+  ): Promise<readonly Assignment[]> {
+    const { now } = batch;
+    if (look === null) return choose(ready, this.#workers.live(namespace, ready, now), now);
+    await look.lookUp(ready, (queue) => this.#workers.isContested(namespace, queue));
+    const live = this.#workers.live(namespace, ready, now, (agent, queue) => look.isUnsound(agent, queue));
+    return choose(ready, live, now, look.routing());
   }
 
   /**
@@ -80,9 +128,11 @@ export class Dispatch {
    * that much work in one does not hide the work in another; and once for all the agents that serve it, excluded or not, unless
    * that leaves one of them too little to choose from.
    */
-  async #stored(batch: Batch, namespace: string, spare: number): Promise<Stored> {
+  async #stored(batch: Batch, namespace: string, spare: number, look: Look | null): Promise<Stored> {
     const found = new Map<string, Ready>();
     const reach = new Map<string, number>();
+    const cut = new Set<string>();
+    const inFlight = look?.routing().inFlight;
     const shared = new Map<string, readonly Ready[]>();
     const free = freeGroups(this.#workers.groups.due(namespace), this.#limits.deliveries_per_batch);
     const demands = demandByQueue(free, this.#limits.deliveries_per_batch);
@@ -97,6 +147,8 @@ export class Dispatch {
     for (const { group, slots } of free) {
       const { agent } = group;
       for (const queue of group.due) {
+        // What it cannot have at all is not read; it stays due.
+        if (inFlight !== undefined && look?.isBarred(agent, queue, inFlight) === true) continue;
         const demand = demands.get(queue) ?? { slots, agent };
         const limit = demand.slots + spare;
         const all = shared.get(queue) ?? (await read(queue, demand.agent, limit));
@@ -105,10 +157,12 @@ export class Dispatch {
         const own = isShort ? await read(queue, agent, limit) : all;
         if (countFor(own, agent) === 0) group.due.delete(queue);
         const last = own.length >= limit ? own.at(-1) : undefined;
-        if (last !== undefined) reach.set(agent, Math.min(last.rank, reach.get(agent) ?? last.rank));
+        if (last === undefined) continue;
+        cut.add(queue);
+        reach.set(agent, Math.min(last.rank, reach.get(agent) ?? last.rank));
       }
     }
-    return { stored: [...found.values()], isCut: reach.size > 0, reach };
+    return { stored: [...found.values()], cut, reach };
   }
 
   #isPoison(batch: Batch, namespace: string, { id }: Ready): boolean {
@@ -116,9 +170,10 @@ export class Dispatch {
   }
 
   /** One that a mistake of ours keeps from being delivered is passed over for a while: it must not keep the others. */
-  async #tryToDeliver(batch: Batch, namespace: string, id: string, agent: string, worker: string): Promise<Delivery> {
+  async #tryToDeliver(batch: Batch, namespace: string, assignment: Assignment): Promise<Delivery> {
+    const { id } = assignment;
     try {
-      return await planned(() => this.#deliver(batch, namespace, id, agent, worker));
+      return await planned(() => this.#deliver(batch, namespace, assignment));
     } catch (error) {
       // Was it the store itself, then this fails too, and the batch with it.
       await this.#store.load("", []);
@@ -129,10 +184,10 @@ export class Dispatch {
   }
 
   /** Delivers, or excludes the agent whose manifest the input no longer fits. */
-  #deliver(batch: Batch, namespace: string, id: string, agent: string, worker: string): Delivery {
+  #deliver(batch: Batch, namespace: string, { id, agent, worker, why }: Assignment): Delivery {
     const handoff = batch.see(namespace, id);
-    const queue = handoff === null ? "" : queueOf(handoff.accepted);
-    const waiting = this.#workers.claimFor(namespace, agent, worker, queue);
+    const waiting =
+      handoff === null ? undefined : this.#workers.claimFor(namespace, { agent, worker }, handoff.accepted);
     if (handoff === null || waiting === undefined) return { changed: false };
     const offer = waiting.claim.offer(handoff);
     const body = offer.since > handoff.accepted.accepted_at ? batch.body(namespace, id) : null;
@@ -141,7 +196,7 @@ export class Dispatch {
     const { request_id } = waiting.claim;
     const command =
       error === null
-        ? ({ type: "deliver", agent, worker, request_id, manifest, attempt_ms, idempotent } as const)
+        ? ({ type: "deliver", agent, worker, request_id, manifest, attempt_ms, idempotent, why } as const)
         : ({ type: "exclude", agent, error } as const);
     const unit = new UnitBuilder();
     const decision = batch.decide(unit, namespace, id, command);

@@ -99,6 +99,19 @@ test("a repeated claim returns the same leases, also after a restart", async () 
   expect(other.accepted.id).not.toBe(first.accepted.id);
 });
 
+test("a repeated claim is not told of a lease that was given back and given anew in the same batch", async () => {
+  const bench = await Bench.open();
+  await bench.accept();
+  const first = await bench.lease({ request_id: "r1" });
+  const [early, , late] = await Promise.all([
+    bench.claim({ request_id: "r1" }),
+    bench.perform(first, { type: "release", ...holder(first) }),
+    bench.claim({ request_id: "r1" }),
+  ]);
+  expect(early).toEqual([]);
+  expect(late).toMatchObject([{ fence: 2 }]);
+});
+
 test("after a restart no lease is lost before one full period, and the worker finishes under its fence", async () => {
   const bench = await Bench.open();
   const handoff = await bench.accept();
@@ -124,12 +137,26 @@ test("a stall of the process loses no lease", async () => {
 
 test("the clock goes on from the log when the machine's was set back", async () => {
   const bench = await Bench.open();
-  await bench.surroundings.advance(day);
+  await bench.surroundings.stall(day);
   await bench.accept();
   const before = bench.engine.now();
   await bench.surroundings.stall(-2 * day);
   await bench.restart();
   expect(bench.engine.now()).toBeGreaterThanOrEqual(before);
+});
+
+test("a delivery is lost in its time although the clock was set ahead over one start and back before the next", async () => {
+  const bench = await Bench.open();
+  await bench.accept({ terms: { deadline_ms: 20 * day } });
+  await bench.lease();
+  await bench.surroundings.stall(2 * day);
+  await bench.restart();
+  // The timer gives the lease a full period more, which no event tells.
+  await bench.surroundings.advance(1_000);
+  await bench.surroundings.stall(-2 * day);
+  await bench.restart();
+  await bench.surroundings.advance(60_000);
+  expect(await bench.claim({ worker: "bob-2" })).toMatchObject([{ fence: 2 }]);
 });
 
 test.each(["before", "after"] as const)(
@@ -201,6 +228,15 @@ test("a dead letter is routed, once, to the capability its sender named", async 
   const desk = await bench.lease({ queues: new Set(["capability:desk"]), slots: 10 });
   expect(desk.accepted).toMatchObject({ redrive_of: handoff.accepted.id, from: "alice", dead_letter_to: null });
   expect(await bench.claim({ queues: new Set(["capability:desk"]) })).toEqual([]);
+});
+
+test("a routed dead letter leaves the contract behind that it was given under: that is with another provider", async () => {
+  const bench = await Bench.open();
+  const contract = { id: "c".repeat(64), price: { amount: 1, per: "handoff" }, in_full: true } as const;
+  const dead = await bench.accept({ contract, dead_letter_to: "desk", terms: { deadline_ms: 1_000 } });
+  await bench.surroundings.advance(5_000);
+  const desk = await bench.lease({ queues: new Set(["capability:desk"]), slots: 10 });
+  expect([desk.accepted.redrive_of, desk.accepted.contract]).toEqual([dead.accepted.id, undefined]);
 });
 
 test("a redrive marks the dead letter and submits its successor in one commit, once", async () => {

@@ -11,13 +11,16 @@ import { Batch } from "./batch.ts";
 import { bodyBytes } from "./body-cache.ts";
 import { ChunkBuffers } from "./chunks.ts";
 import { Claims } from "./claims.ts";
+import { ClockMark } from "./clock-mark.ts";
+import { DiskRoom } from "./disk-room.ts";
 import { Dispatch } from "./dispatch.ts";
-import { EngineFault, outOfSpace, stopped } from "./fault.ts";
+import { commitUnknown, EngineFault, outOfSpace, stopped } from "./fault.ts";
 import { goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
+import { LiveLeases } from "./live-leases.ts";
 import { Memory } from "./memory.ts";
 import type { EngineOptions } from "./options.ts";
-import { type Plan, planCommand, planDue, planRecords, planRedrive, planSubmit } from "./plan.ts";
+import { type Plan, planCommand, planDue, planEntries, planRecords, planRedrive, planSubmit } from "./plan.ts";
 import { Poison } from "./poison.ts";
 import { planned } from "./reading.ts";
 import type {
@@ -30,7 +33,10 @@ import type {
   Submission,
   SubmitAnswer,
 } from "./requests.ts";
-import type { Body, RecordWrite, Store, Unit } from "./store.ts";
+import { Router } from "./router.ts";
+import { Served } from "./served.ts";
+import type { Body, LogEntry, RecordWrite, Store, Unit } from "./store.ts";
+import { tellEvents } from "./tell-events.ts";
 import { Pulse, Timers } from "./timers.ts";
 import type { UnitBuilder } from "./unit.ts";
 import { Wakeups } from "./wakeups.ts";
@@ -46,39 +52,51 @@ export class Engine implements HandoffEngine {
   readonly #limits: EngineLimits;
   readonly #coreLimits: CoreLimits;
   readonly #memory: Memory;
+  readonly #mark: ClockMark;
   readonly #jobs: JobQueue;
-  readonly #retries = new WeakMap<Job, number>();
+  readonly #room: DiskRoom;
   readonly #workers: Workers;
   readonly #claims: Claims;
   readonly #dispatch: Dispatch;
+  readonly #leases = new LiveLeases();
+  readonly #served: Served;
   readonly #timers: Timers;
   readonly #pulse: Pulse;
   readonly #whenIdle: (() => void)[] = [];
   #state: EngineState = "starting";
   #running = false;
   #isStopping = false;
+  /** What the store last failed with; null: it was recovered since. */
+  #trouble: string | null = null;
   #ahead_ms = 0;
   #last_now: Time = 0;
-  #free_bytes: number | null = null;
-  /** Asked for since the disk was last looked at. */
-  #unseen_bytes = 0;
   #pruned_at: Time = 0;
 
   constructor(options: EngineOptions) {
     const { store, surroundings } = options;
     this.#options = options;
     this.#store = store;
+    this.#mark = new ClockMark(store);
     this.#limits = { ...engineLimits, ...options.limits };
     this.#coreLimits = { ...coreLimits, ...options.coreLimits };
     this.wakeups = new Wakeups(surroundings);
     this.chunks = new ChunkBuffers(this.#limits);
     this.#jobs = new JobQueue(this.#limits);
+    this.#room = new DiskRoom(this.#limits);
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased);
-    this.#claims = new Claims(this.#workers, surroundings);
+    this.#claims = new Claims(this.#workers, surroundings, () => this.now());
     const poison = new Poison();
-    this.#dispatch = new Dispatch(store, this.#workers, this.#limits, poison, options.onBug);
+    this.#served = new Served(store, this.#limits.remembered_ties);
+    const { standing, onBug } = options;
+    const routed = { leases: this.#leases, served: this.#served, limits: this.#coreLimits };
+    const router = standing === undefined ? null : new Router({ ...routed, standing, random: surroundings.random });
+    this.#dispatch = new Dispatch({ store, workers: this.#workers, limits: this.#limits, poison, router, onBug });
     this.#memory = new Memory(this.#limits, this.wakeups, {
+      onChange: (handoff, isDelivery) => {
+        this.#leases.note(handoff);
+        if (isDelivery) this.#served.delivered(handoff);
+      },
       onReady: (namespace, queue) => this.#workers.groups.arrived(namespace, queue),
       onWake: (at) => this.#timers.notice(at),
     });
@@ -106,8 +124,9 @@ export class Engine implements HandoffEngine {
 
   /** Reads what must be known before the first command: the time of the log, open handoffs, the next timer. */
   async start(): Promise<void> {
-    // The clock goes on after the log's last entry, even if the machine's was set back in between.
-    this.#ahead_ms = Math.max(0, (await this.#store.latest()) + 1 - this.#options.surroundings.now());
+    // The clock goes on after whatever was committed last, even if the machine's was set back in between.
+    const latest = Math.max(await this.#store.latest(), await this.#mark.read());
+    this.#ahead_ms = Math.max(0, latest + 1 - this.#options.surroundings.now());
     await this.#readFigures();
     this.#state = "running";
     this.#pulse.start(() => {
@@ -135,7 +154,8 @@ export class Engine implements HandoffEngine {
       waiting_claims: this.#workers.waiting.size,
       waiters: this.wakeups.size,
       open_handoffs: this.#memory.open,
-      free_bytes: this.#free_bytes,
+      free_bytes: this.#room.free_bytes,
+      trouble: this.#trouble,
     };
   }
 
@@ -175,8 +195,18 @@ export class Engine implements HandoffEngine {
     }
   }
 
+  async note(entries: readonly Omit<LogEntry, "at">[], records: readonly RecordWrite[] = []): Promise<boolean> {
+    const bytes = JSON.stringify(entries).length;
+    try {
+      return await this.#ask("submit", bytes, [], (batch) => planEntries(batch, entries, records));
+    } catch (error) {
+      if (error instanceof EngineFault && error.reason === "conflict") return false;
+      throw error;
+    }
+  }
+
   claim(claim: Claim): Promise<readonly Handoff[]> {
-    return this.#claims.wait(claim, this.now(), (job) => this.#enqueue(job));
+    return this.#claims.wait(claim, (job) => this.#enqueue(job));
   }
 
   async undelivered(
@@ -252,7 +282,7 @@ export class Engine implements HandoffEngine {
   #enqueue(job: Job): void {
     const no = this.#turnAway(job);
     if (no !== null) return job.fail(no);
-    this.#unseen_bytes += job.bytes;
+    this.#room.asked(job.bytes);
     this.#jobs.add(job);
     if (this.#running) return;
     this.#running = true;
@@ -264,20 +294,7 @@ export class Engine implements HandoffEngine {
     if (this.#jobs.isFull(jobClass)) {
       return new EngineFault(429, "busy", "the relay has more to do than it may keep in memory; try again in a moment");
     }
-    return this.#lacksSpace(jobClass, bytes) ? outOfSpace() : null;
-  }
-
-  /**
-   * First submits are refused, then everything large: what is left is room for every open handoff to end with a small
-   * body. Bytes are counted twice, because they go through the write-ahead log into the database.
-   */
-  #lacksSpace(jobClass: JobClass, bytes: number): boolean {
-    if (this.#free_bytes === null || jobClass === "timer") return false;
-    const { reserve_bytes, reserve_per_open_bytes, small_body_bytes } = this.#limits;
-    const free = this.#free_bytes - 2 * this.#unseen_bytes;
-    const ends = this.#memory.open * reserve_per_open_bytes;
-    if (jobClass === "submit") return free - 2 * bytes < reserve_bytes + ends;
-    return bytes > small_body_bytes && free - 2 * bytes < reserve_bytes / 2 + ends;
+    return this.#room.lacks(jobClass, bytes, this.#memory.open) ? outOfSpace() : null;
   }
 
   /** One batch at a time; what comes meanwhile gathers for the next. */
@@ -307,15 +324,18 @@ export class Engine implements HandoffEngine {
       await batch.prefetch(jobs.flatMap(({ wants }) => wants));
       const plans = new Map<Job, Planned>();
       for (const job of jobs) await this.#planOne(batch, job, plans);
-      const { served, more } = await this.#dispatch.run(batch);
+      const { served, more, held } = await this.#dispatch.run(batch);
       const began = this.now();
       await this.#commit(batch);
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
+      const { onEvents, onBug } = this.#options;
+      if (onEvents !== undefined) tellEvents(batch.units, resumed_at, onEvents, onBug);
       this.#claims.handOver(served);
       this.#answer(plans);
       if (more) this.#jobs.add(goOn);
+      if (held) this.#timers.notice(batch.now + this.#limits.held_again_ms);
     } catch (error) {
       await this.#recover(error, jobs);
     }
@@ -345,48 +365,44 @@ export class Engine implements HandoffEngine {
       sent.push(builder);
     }
     if (units.length === 0) return;
+    const mark = this.#mark.beside(units, batch.now, batch.timing.resumed_at);
     const began = performance.now();
-    const results = await this.#store.commit(units);
+    const results = await this.#store.commit(mark === null ? units : [...units, mark]);
     this.#options.onCommit?.(units.length, performance.now() - began);
     for (const [index, builder] of sent.entries()) builder.result = results[index] ?? "conflict";
+    if (mark !== null && results[sent.length] === "ok") this.#mark.committed(mark);
   }
 
   #answer(plans: ReadonlyMap<Job, Planned>): void {
     const again: Job[] = [];
     for (const [job, { units, answer }] of plans) {
       if (units.every(({ result }) => result !== "conflict")) answer();
-      else if (this.#mayRetry(job)) again.push(job);
+      else if (this.#jobs.mayRetry(job)) again.push(job);
       else job.fail(new EngineFault(500, "conflict", "what this call was about kept changing; try again"));
     }
     this.#jobs.again(again);
   }
 
-  #mayRetry(job: Job): boolean {
-    const times = (this.#retries.get(job) ?? 0) + 1;
-    this.#retries.set(job, times);
-    return times <= this.#limits.conflict_retries;
-  }
-
   /** A commit failed: nobody knows what is on disk. Tell them so, forget everything, and read the truth. */
   async #recover(error: unknown, jobs: readonly Job[]): Promise<void> {
     this.#state = "recovering";
+    this.#trouble = error instanceof Error ? error.message : String(error);
     this.#timers.stop();
-    const fault = new EngineFault(
-      500,
-      "commit_unknown",
-      "the relay could not confirm this on disk; ask again with the same id",
-    );
+    const fault = commitUnknown();
     this.#claims.failGiven(fault);
     for (const job of jobs) job.fail(fault);
     try {
       await this.#store.recover();
+      await this.#mark.read();
       this.#memory.forget();
       this.#workers.forget();
+      this.#served.forget();
       this.#pulse.resume();
       await this.#readFigures();
-      await this.#options.reread?.();
+      await this.#options.reread?.(this.#pulse.resumed_at);
       this.#state = this.#isStopping ? "stopping" : "running";
       if (!this.#isStopping) await this.#timers.start();
+      this.#trouble = null;
       this.#options.onRecovery?.(error, true);
     } catch (cause) {
       this.#state = "failed";
@@ -415,13 +431,13 @@ export class Engine implements HandoffEngine {
   }
 
   async #lookAtDisk(): Promise<void> {
-    this.#free_bytes = (await this.#store.space()).free_bytes;
-    this.#unseen_bytes = this.#jobs.bytes;
+    this.#room.seen((await this.#store.space()).free_bytes, this.#jobs.bytes);
   }
 
   async #readFigures(): Promise<void> {
     await this.#lookAtDisk();
     this.#memory.countOpen(await this.#store.openBySender());
+    if (this.#options.standing !== undefined) this.#leases.load(await this.#store.leases());
   }
 
   #newId(): string {

@@ -20,3 +20,6 @@ export const outOfSpace = () =>
   new EngineFault(507, "out_of_space", "the relay's disk is nearly full; open handoffs can still end", 30_000);
 
 export const stopped = () => new EngineFault(429, "stopping", "the relay is stopping; try again in a moment");
+
+export const commitUnknown = () =>
+  new EngineFault(500, "commit_unknown", "the relay could not confirm this on disk; ask again with the same id");

@@ -46,10 +46,18 @@ const timers_per_batch = 1;
 export class JobQueue {
   readonly #limits: EngineLimits;
   readonly #waiting: Record<JobClass, Job[]> = { urgent: [], submit: [], timer: [] };
+  readonly #retries = new WeakMap<Job, number>();
   #bytes = 0;
 
   constructor(limits: EngineLimits) {
     this.#limits = limits;
+  }
+
+  /** After a conflict, a few times. */
+  mayRetry(job: Job): boolean {
+    const times = (this.#retries.get(job) ?? 0) + 1;
+    this.#retries.set(job, times);
+    return times <= this.#limits.conflict_retries;
   }
 
   get size(): number {

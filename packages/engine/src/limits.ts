@@ -21,6 +21,12 @@ export interface EngineLimits {
   readonly deliveries_per_batch: number;
   /** A worker not heard of for so long is not waited for. */
   readonly worker_silent_ms: Duration;
+  /** Nor is one that went away while it waited, once this is over and nothing was heard of it since. */
+  readonly worker_left_ms: Duration;
+  /** Work that routing holds back is looked at again after so long. */
+  readonly held_again_ms: Duration;
+  /** Lanes and conversations of which it is remembered who served them last. */
+  readonly remembered_ties: number;
   /** The relay looks at the clock this often; a gap this long is a stall, and no lease is lost for it. */
   readonly pulse_ms: Duration;
   readonly stall_ms: Duration;
@@ -57,6 +63,9 @@ export const engineLimits: EngineLimits = {
   routed_deadline_ms: day,
   deliveries_per_batch: 512,
   worker_silent_ms: 60 * second,
+  worker_left_ms: 5 * second,
+  held_again_ms: second,
+  remembered_ties: 20_000,
   pulse_ms: second / 2,
   stall_ms: second,
   cached_handoffs: 20_000,

@@ -11,6 +11,8 @@ import { type Wakeups, wakeKey } from "./wakeups.ts";
 interface Listeners {
   /** Something was left ready on disk in this queue. */
   readonly onReady: (namespace: string, queue: string) => void;
+  /** A change of state was committed, and whether it was a delivery. */
+  readonly onChange: (handoff: Handoff, isDelivery: boolean) => void;
   /** Time will change something then. */
   readonly onWake: (at: Time) => void;
 }
@@ -83,6 +85,10 @@ export class Memory {
     if (find === null) return;
     if (find.queue !== null) this.#listeners.onReady(namespace, find.queue);
     if (find.wake_at !== null) this.#listeners.onWake(find.wake_at);
+    this.#listeners.onChange(
+      next,
+      pending.events.some(({ type }) => type === "delivered"),
+    );
     this.#tell(pending, wake);
   }
 
@@ -93,8 +99,11 @@ export class Memory {
     if (this.#wakeups.hears("log")) wake.add(wakeKey.log(namespace));
     const ended = hasEnded(next.status) && events.some(({ type }) => type === next.status.state);
     if (ended) this.#count(namespace, from, -1);
-    if (ended || events.some(({ type }) => type === "asked" || type === "late"))
-      wake.add(wakeKey.sender(namespace, from));
+    if (ended || events.some(({ type }) => type === "late")) wake.add(wakeKey.sender(namespace, from));
+    if (events.some(({ type }) => type === "asked")) {
+      wake.add(wakeKey.asked(namespace, from));
+      wake.add(wakeKey.desk(namespace));
+    }
   }
 }
 

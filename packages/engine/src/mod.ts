@@ -1,4 +1,5 @@
 export { ChunkBuffers } from "./chunks.ts";
+export { readResumes } from "./clock-mark.ts";
 export { Engine } from "./engine.ts";
 export { EngineFault } from "./fault.ts";
 export type { EngineLimits } from "./limits.ts";
@@ -6,6 +7,9 @@ export { engineLimits } from "./limits.ts";
 export type { EngineOptions } from "./options.ts";
 export type * from "./requests.ts";
 export type * from "./store.ts";
+export type { Row } from "./stored-rows.ts";
+export { bodyOf, number, readyOf, recordOf, text, textOrNull, unexpectedColumn } from "./stored-rows.ts";
+export { parseState, stateJson } from "./stored-state.ts";
 export type { Surroundings } from "./surroundings.ts";
 export { realSurroundings } from "./surroundings.ts";
 export { Wakeups, wakeKey } from "./wakeups.ts";

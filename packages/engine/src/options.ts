@@ -1,6 +1,6 @@
 /** What an engine is given: its store, its surroundings, and whom it tells of what. */
 
-import type { CoreLimits, Duration, Handoff } from "@handfast/core";
+import type { CoreLimits, Duration, Handoff, HandoffEvent, Standing, Time } from "@handfast/core";
 import type { EngineLimits } from "./limits.ts";
 import type { Store } from "./store.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -12,12 +12,20 @@ export interface EngineOptions {
   readonly coreLimits?: Partial<CoreLimits>;
   /** How many agents besides this one and those excluded offer what the handoff needs. */
   readonly others: (handoff: Handoff, besides: string) => number;
+  /** How an agent stands with a capability: what was measured of it and what it says; absent: all agents are equal. */
+  readonly standing?: (namespace: string, agent: string, capability: string, now: Time) => Standing;
   /** Told of every commit: how many units, how long it took. */
   readonly onCommit?: (units: number, took_ms: Duration) => void;
+  /**
+   * Told of every event once it is safe, in the log's order, a handoff's events of one commit at a time, before anybody is
+   * answered; `resumed_at` is what they were decided under. Of a commit that failed nothing is told: after `reread`, the
+   * log has what became of it.
+   */
+  readonly onEvents?: (events: readonly HandoffEvent[], resumed_at: Time) => void;
   /** Something failed by a fault of ours; the rest went on. */
   readonly onBug?: (error: unknown) => void;
   /** A commit failed and the store was read anew: whoever keeps records in memory reads them again. Work goes on afterwards. */
-  readonly reread?: () => Promise<void>;
+  readonly reread?: (resumed_at: Time) => Promise<void>;
   /** A commit failed and memory was thrown away; or even that was not possible and the engine has stopped. */
   readonly onRecovery?: (error: unknown, recovered: boolean) => void;
 }

@@ -6,7 +6,7 @@ import type { EngineLimits } from "./limits.ts";
 import type { Poison } from "./poison.ts";
 import { Missing } from "./reading.ts";
 import type { Answer, Enclosure, RedriveAnswer, Submission, SubmitAnswer, Submitted } from "./requests.ts";
-import type { Body, RecordWrite } from "./store.ts";
+import type { Body, LogEntry, RecordWrite } from "./store.ts";
 import { UnitBuilder } from "./unit.ts";
 
 export interface Plan<T> {
@@ -141,6 +141,19 @@ export function planRecords(batch: Batch, records: readonly RecordWrite[]): Plan
   return { units: [unit], answer: true };
 }
 
+/** `at` is the batch's own time: along the log times never go back. */
+export function planEntries(
+  batch: Batch,
+  entries: readonly Omit<LogEntry, "at">[],
+  records: readonly RecordWrite[],
+): Plan<true> {
+  const unit = new UnitBuilder();
+  unit.entries.push(...entries.map((entry) => ({ ...entry, at: batch.now })));
+  unit.records.push(...records);
+  batch.add(unit);
+  return { units: [unit], answer: true };
+}
+
 /** Everything whose time has come, each in a unit of its own; `settled` gets those units. Returns how many were due. */
 export function planDue(
   batch: Batch,
@@ -190,7 +203,8 @@ function sweepChildren(batch: Batch, unit: UnitBuilder, limits: EngineLimits, pa
 
 /** A dead letter goes, once, to the capability that its sender named: a new handoff with the sender's own bytes. */
 function route(batch: Batch, unit: UnitBuilder, dead: Handoff, limits: EngineLimits, newId: () => string): void {
-  const { accepted } = dead;
+  // What was asked of the versions of one capability says nothing of another's; a contract is with the provider that had it.
+  const { version_range: _range, canary: _canary, contract: _contract, ...accepted } = dead.accepted;
   const { namespace, id } = accepted;
   const original = batch.body(namespace, id);
   const body: Body = original ?? { kind: "handoff", number: 0, document: null, proof: null, payload: null };

@@ -1,7 +1,7 @@
 /** What transports ask of the engine, and what it answers. */
 
 import type { Command, Draft, Duration, Handoff, HandoffError, Refusal, TargetFit, Time } from "@handfast/core";
-import type { Body, RecordWrite } from "./store.ts";
+import type { Body, LogEntry, RecordWrite } from "./store.ts";
 
 /** One handoff to be accepted. */
 export interface Submission {
@@ -61,6 +61,8 @@ export interface Claim {
   readonly worker: string;
   /** Queues it serves (`queueOf`). */
   readonly queues: ReadonlySet<string>;
+  /** Of these queues only work for one of these capabilities; without it, all of it. */
+  readonly only?: ReadonlySet<string> | undefined;
   readonly slots: number;
   readonly request_id: string;
   readonly wait_ms: Duration;
@@ -95,6 +97,11 @@ export interface HandoffEngine {
   body(namespace: string, id: string, kind: Body["kind"], number: number): Promise<Body | null>;
   /** Directory and other records, in the same order of commits. False: a version was not as expected. */
   putRecords(records: readonly RecordWrite[]): Promise<boolean>;
+  /**
+   * Entries of the log that are of no handoff, with records in the same commit. False: a version was not as expected. Refused
+   * like a submit where space runs low: what is left is for open handoffs to end.
+   */
+  note(entries: readonly Omit<LogEntry, "at">[], records?: readonly RecordWrite[]): Promise<boolean>;
   now(): Time;
 }
 

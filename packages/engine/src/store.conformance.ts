@@ -1,6 +1,6 @@
 /** What every store must do, written against the interface alone. A store's own test file runs it. */
 
-import type { Handoff, HandoffEvent } from "@handfast/core";
+import { type Handoff, type HandoffEvent, laneOf } from "@handfast/core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   accept,
@@ -9,9 +9,11 @@ import {
   changed,
   deliver,
   end,
+  entryUnit,
   purge,
   recordUnit,
   sampleBody,
+  sampleEntry,
   sampleHandoff,
   startOfTime,
   take,
@@ -71,6 +73,20 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         const write = deliver(handoff);
         await commitOne(write);
         expect(await load("a")).toEqual(write.next);
+      });
+
+      test("a handoff comes back with the contract it is under, with what was charged, and with how its end is judged", async () => {
+        const contract = { id: "c0", price: { amount: 7, per: "thousand_tokens" }, in_full: true } as const;
+        const a = await commitOne(accept(sampleHandoff("a", { contract })));
+        const charged = await commitOne(change(a, { billed: { cost: 7, tokens: 900, over: false } }));
+        const ending = end(charged, "completed", 200);
+        const verdict = { id: "c0", verdict: "breach", why: "cost_above_price" } as const;
+        const judged = ending.events.map((event) => ({ ...event, contract: verdict }) as HandoffEvent);
+        await commitOne({ ...ending, events: judged });
+        if (opened.reopen !== undefined) store = await opened.reopen();
+        expect(await load("a")).toEqual(ending.next);
+        expect((await load("a"))?.accepted.contract).toEqual(contract);
+        expect((await told({ handoff: "a" })).at(-1)).toEqual(judged[0]);
       });
 
       test("unknown ids are null, in the order they were asked for", async () => {
@@ -302,11 +318,88 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
       test("a candidate says what core must know to choose", async () => {
         const avoid = { agent: "bob", worker: "bob-1", until: 9 };
         const prefer = { agent: "carol", until: 8 };
-        const handoff = { ...sampleHandoff("a"), avoid, prefer, excluded: ["dave"] };
-        await commitOne(accept(handoff, { find: { rank: 5 } }));
+        const asked = { version_range: "^2", canary: "2.x", conversation_id: "chat", ordering_key: "k" };
+        const handoff = { ...sampleHandoff("a", asked), avoid, prefer, excluded: ["dave"] };
+        await commitOne(accept(handoff, { find: { rank: 5, lane: "lane" } }));
+        const { accepted_at: ready_at, deadline_at } = handoff.accepted;
         expect(await store.candidates({ namespace: ns, queues: [research], agent: "bob", limit: 1 })).toEqual([
-          { id: "a", queue: research, rank: 5, excluded: ["dave"], avoid, prefer },
+          {
+            id: "a",
+            queue: research,
+            rank: 5,
+            excluded: ["dave"],
+            avoid,
+            prefer,
+            capability: "research",
+            ready_at,
+            deadline_at,
+            queue_until: handoff.status.state === "queued" ? handoff.status.queue_until : null,
+            version_range: "^2",
+            canary: "2.x",
+            lane: "lane",
+            conversation_id: "chat",
+          },
         ]);
+      });
+
+      test("a candidate for an agent by name is tied to no other", async () => {
+        const asked = { to: "bob", capability: "research", conversation_id: "chat", ordering_key: "k" };
+        await commitOne(accept(sampleHandoff("a", asked)));
+        const [found] = await store.candidates({ namespace: ns, queues: ["agent:bob"], agent: "bob", limit: 1 });
+        expect(found).toMatchObject({ capability: "research", lane: null, conversation_id: null, version_range: null });
+      });
+
+      test("live leases are told with their agent and capability, until they end", async () => {
+        const [a, b] = await commitAll([accept(sampleHandoff("a")), accept(sampleHandoff("b", { to: "bob" }))]);
+        if (a === undefined || b === undefined) throw new Error("no samples");
+        expect(await store.leases()).toEqual([]);
+        const [held] = await commitAll([deliver(a, "carol"), deliver(b, "bob")]);
+        const told = async () => (await store.leases()).toSorted((one, other) => (one.id < other.id ? -1 : 1));
+        expect(await told()).toEqual([
+          { namespace: ns, id: "a", agent: "carol", capability: "research" },
+          { namespace: ns, id: "b", agent: "bob", capability: null },
+        ]);
+        if (held !== undefined) await commitOne(end(held, "completed", 200));
+        expect(await told()).toEqual([{ namespace: ns, id: "b", agent: "bob", capability: null }]);
+      });
+
+      test("who served the newest delivered handoff of a conversation is found, by capability", async () => {
+        const of = (id: string, patch: Partial<Handoff["accepted"]> = {}) =>
+          sampleHandoff(id, { conversation_id: "chat", ...patch });
+        const chat = (capability = "research") =>
+          store.lastServed(ns, { kind: "conversation", conversation_id: "chat", capability });
+        expect(await chat()).toBeNull();
+        const [first, second, direct, other] = await commitAll([
+          accept(of("first")),
+          accept(of("second")),
+          accept(of("direct", { to: "eve", capability: "research" })),
+          accept(of("other", { capability: "write" })),
+          accept(of("queued")),
+          accept(of("elsewhere", { conversation_id: "another chat" })),
+        ]);
+        if (first === undefined || second === undefined || direct === undefined || other === undefined)
+          throw new Error();
+        await commitAll([deliver(first, "bob"), deliver(direct, "eve"), deliver(other, "carol")]);
+        expect([await chat(), await chat("write"), await chat("draw")]).toEqual(["bob", "carol", null]);
+        const delivered = await commitOne(deliver(second, "dave"));
+        await commitOne(end(delivered, "completed", 200, { find: { last_agent: "dave" } }));
+        expect(await chat()).toBe("dave");
+      });
+
+      test("who served the newest delivered handoff of a lane is found, also after its end", async () => {
+        const lane = (ordering_key: string) =>
+          laneOf({ from: "alice", to: null, capability: "research", ordering_key }) ?? "";
+        const served = (ordering_key: string) =>
+          store.lastServed(ns, { kind: "sticky_order", lane: lane(ordering_key) });
+        const [first] = await commitAll([
+          accept(sampleHandoff("first", { ordering_key: "k" })),
+          accept(sampleHandoff("next", { ordering_key: "k" })),
+        ]);
+        if (first === undefined) throw new Error("no sample");
+        expect(await served("k")).toBeNull();
+        const delivered = await commitOne(deliver(first, "bob"));
+        await commitOne(end(delivered, "failed", 500, { find: { last_agent: "bob" } }));
+        expect([await served("k"), await served("other")]).toEqual(["bob", null]);
       });
 
       test("an agent finds work behind a thousand handoffs it is excluded from", async () => {
@@ -406,14 +499,21 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         const accepted = await commitAll([
           accept(sampleHandoff("root", { accepted_at: at(0) })),
           accept(sampleHandoff("child", { accepted_at: at(1), causation, correlation_id: "root", from: "bob" })),
-          accept(sampleHandoff("direct", { accepted_at: at(2), to: "bob", labels: { team: "blue", tier: "1" } })),
+          accept(
+            sampleHandoff("direct", {
+              accepted_at: at(2),
+              to: "bob",
+              conversation_id: "chat",
+              labels: { team: "blue", tier: "1" },
+            }),
+          ),
           accept(sampleHandoff("asked", { accepted_at: at(3), from: "carol", labels: { team: "red" } }), {
             find: { question_to: "" },
           }),
           accept(sampleHandoff("desk", { accepted_at: at(4), capability: "write" }), {
             find: { question_to: "humans" },
           }),
-          accept(sampleHandoff("done", { accepted_at: at(5) })),
+          accept(sampleHandoff("done", { accepted_at: at(5), conversation_id: "chat" })),
           accept(sampleHandoff("taken", { accepted_at: at(6) })),
           accept(sampleHandoff("dead", { accepted_at: at(7), from: "carol" })),
           accept(sampleHandoff("again", { accepted_at: at(8) })),
@@ -451,6 +551,8 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         expect(await list({ correlation_id: "root" })).toEqual(["root", "child"]);
         expect(await list({ correlation_id: "child" })).toEqual([]);
         expect(await list({ causation_id: "root" })).toEqual(["child"]);
+        expect(await list({ conversation_id: "chat" })).toEqual(["direct", "done"]);
+        expect(await list({ conversation_id: "chat", party: "bob" })).toEqual(["direct"]);
         expect(await list({ label: { key: "team", value: "blue" } })).toEqual(["direct"]);
         expect(await list({ label: { key: "team", value: "1" } })).toEqual([]);
         expect(await list({ untaken: true, from: "alice" })).toEqual(["done"]);
@@ -593,6 +695,9 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         expect(await names({ at_until: at(1) })).toEqual(["root1", "child1"]);
         expect(await names({ at_from: at(1), at_until: at(2), agent: "dave" })).toEqual(["odd1"]);
         expect(await names({ handoff: "root", agent: "erin" })).toEqual(["root2"]);
+        expect(await names({ handoff: "root", at_from: at(1) })).toEqual(["root2"]);
+        expect(await names({ handoff: "root", at_from: at(0), after_pos: 1 })).toEqual(["root2"]);
+        expect(await names({ handoff: "root", at_from: at(4) })).toEqual([]);
         expect(await names({ namespace: "other" })).toEqual([]);
       });
 
@@ -638,6 +743,68 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         await commitOne(accept(sampleHandoff("next", { accepted_at: at(10) })));
         const [next] = (await events({ after_pos: empty.head })).events;
         expect(next?.pos).toBeGreaterThan(empty.head);
+      });
+
+      test("an entry of no handoff stands in the log where it was committed, after the events of its unit", async () => {
+        const looked = [sampleEntry("alice", ["bob"], startOfTime), sampleEntry("carol", ["bob"], startOfTime)];
+        const [a, b] = [accept(sampleHandoff("a")), accept(sampleHandoff("b"))];
+        expect(await commit({ ...entryUnit(...looked), writes: [a] }, unit(b))).toEqual(["ok", "ok"]);
+        const page = await events({});
+        expect(page.events.map(({ pos }) => pos)).toEqual([1, 2, 3, 4]);
+        expect(page.events.map(({ json }) => JSON.parse(json))).toEqual([a.events[0], ...looked, b.events[0]]);
+        expect(page.head).toBe(4);
+        if (opened.reopen !== undefined) store = await opened.reopen();
+        expect(await events({})).toEqual(page);
+      });
+
+      test("an entry comes back with its type and with what else belongs to it", async () => {
+        const plain = sampleEntry("alice", ["bob"], startOfTime);
+        const entries = [
+          { ...plain, type: "agreed", detail: { contract: "c0" } },
+          { ...plain, type: "contract_ended", capability: null, detail: { contract: "c0" } },
+        ] as const;
+        expect(await commit(entryUnit(...entries))).toEqual(["ok"]);
+        expect(await told({})).toEqual(entries);
+      });
+
+      test("an entry is found by whoever did it and whom it concerns, and by no handoff or correlation", async () => {
+        await commit(entryUnit(sampleEntry("alice", ["bob", "carol"], startOfTime)), unit(accept(sampleHandoff("a"))));
+        const entries = async (query: Partial<EventQuery>) =>
+          (await told(query)).filter(({ type }) => (type as string) === "looked").length;
+        expect(await entries({ agent: "alice" })).toBe(1);
+        expect(await entries({ agent: "bob" })).toBe(1);
+        expect(await entries({ agent: "carol" })).toBe(1);
+        expect(await entries({ agent: "dave" })).toBe(0);
+        expect(await entries({ agent: "car" })).toBe(0);
+        expect(await entries({ agent: "carol", namespace: "other" })).toBe(0);
+        expect(await entries({ handoff: "a" })).toBe(0);
+        expect(await entries({ correlation_id: "a" })).toBe(0);
+        expect(await entries({ at_from: startOfTime + 1 })).toBe(0);
+      });
+
+      test("an entry whose unit conflicts is not in the log, and takes no position", async () => {
+        const records = [{ namespace: ns, kind: "k", key: "r", expected_version: 3, value: 1 }];
+        const entry = sampleEntry("alice", ["bob"], startOfTime);
+        expect(await commit({ ...entryUnit(entry), records }, entryUnit(entry))).toEqual(["conflict", "ok"]);
+        expect(await events({})).toMatchObject({ events: [{ pos: 1 }], head: 1 });
+      });
+
+      test("an entry goes by age, and not before a handoff that was accepted earlier", async () => {
+        const at = (n: number) => startOfTime + n;
+        await commit(entryUnit(sampleEntry("alice", ["bob"], at(0))));
+        const a = await commitOne(accept(sampleHandoff("a", { accepted_at: at(1) })));
+        await commit(entryUnit(sampleEntry("alice", ["bob"], at(2))));
+        expect(await store.prune(at(9), at(0), 10)).toEqual({ events: 0, keys: 0 });
+        expect(await store.prune(at(9), at(9), 10)).toEqual({ events: 1, keys: 0 });
+        expect(await events({})).toMatchObject({ floor: 1, head: 3 });
+        await commitOne(purge(await commitOne(end(a, "completed", 200)), at(1)));
+        await store.prune(at(9), at(3), 10);
+        expect((await told({ agent: "bob" })).map(({ type }) => type as string)).not.toContain("looked");
+      });
+
+      test("an entry tells the time as an event does", async () => {
+        await commit(entryUnit(sampleEntry("alice", ["bob"], startOfTime + 7)));
+        expect(await store.latest()).toBe(startOfTime + 7);
       });
 
       test("the latest time is that of the newest event", async () => {
@@ -708,6 +875,49 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         expect(await commit(put("bob", 0, "anew"))).toEqual(["ok"]);
       });
 
+      test("of one unit are written, changed and dropped together, with its entries, or none of them is", async () => {
+        const write = (kind: string, key: string, expected_version: number, value: unknown) => {
+          return { namespace: ns, kind, key, expected_version, value };
+        };
+        await commit(
+          recordUnit(write("round", "old", 0, 1), write("round", "open", 0, 1), write("word", "m", 0, "said")),
+        );
+        const together = [
+          write("round", "old", 1, undefined),
+          write("round", "open", 1, 2),
+          write("round", "new", 0, 1),
+          write("word", "m", 1, undefined),
+        ];
+        const entries = [sampleEntry("alice", ["bob"], startOfTime)];
+        const contents = async () =>
+          [...(await store.records(ns, "round")), ...(await store.records(ns, "word"))].map(
+            ({ kind, key, version, value }) => [kind, key, version, value],
+          );
+        const before = await contents();
+        const stale = write("word", "other", 3, "stale");
+        expect(await commit({ writes: [], records: [...together, stale], entries })).toEqual(["conflict"]);
+        expect([await contents(), await told({})]).toEqual([before, []]);
+        expect(await commit({ writes: [], records: together, entries })).toEqual(["ok"]);
+        expect(await contents()).toEqual([
+          ["round", "new", 1, 1],
+          ["round", "open", 2, 2],
+        ]);
+        expect(await told({})).toEqual(entries);
+      });
+
+      test("come back as they were: megabytes, any text, numbers and names of members that mean something elsewhere", async () => {
+        const value = {
+          text: '\u0000 \u001f \u2028 "\\ ç 漢 🤝',
+          numbers: [0, 1.5, -1e-7, 1e21, Number.MAX_SAFE_INTEGER],
+          members: { "": 1, "a.b/c~d": { toString: null }, "🤝": [] },
+          long: "x".repeat(4_000_000),
+        };
+        expect(await commit(put("large", 0, value))).toEqual(["ok"]);
+        if (opened.reopen !== undefined) store = await opened.reopen();
+        expect((await store.record(ns, "agent", "large"))?.value).toEqual(value);
+        expect((await store.records(ns, "agent"))[0]?.value).toEqual(value);
+      });
+
       test("are listed by kind", async () => {
         await commit(put("b", 0, 2), put("a", 0, 1), put("c", 0, 3, "other"));
         const found = await store.records(ns, "agent");
@@ -726,6 +936,7 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         causation,
         correlation_id: "group",
         ordering_key: "lane",
+        conversation_id: "chat",
         idempotency_key: "key",
         labels: { l: "v" },
       };
@@ -759,6 +970,7 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         { capability: "research" },
         { correlation_id: "group" },
         { causation_id: "parent" },
+        { conversation_id: "chat" },
         { label: { key: "l", value: "v" } },
       ];
       for (const filter of filters) {

@@ -15,7 +15,7 @@ import type {
   Payload,
   Time,
 } from "@handfast/core";
-import type { Body, RecordWrite, Unit, Write } from "./store.ts";
+import type { Body, LogEntry, RecordWrite, Unit, Write } from "./store.ts";
 
 export const startOfTime: Time = 1_800_000_000_000;
 
@@ -174,7 +174,8 @@ export function deliver(handoff: Handoff, agent = "bob", worker = "bob-1", extra
     unfit: 0,
     unfit_content: null,
   };
-  const next = changed(handoff, { fence: lease.fence, status: { state: "delivered", lease } });
+  const why = { rule: "only", among: 1 } as const;
+  const next = changed(handoff, { fence: lease.fence, why, status: { state: "delivered", lease } });
   const find = sampleFind(next, {
     queue: null,
     wake_at: at + terms.ack_ms,
@@ -182,7 +183,7 @@ export function deliver(handoff: Handoff, agent = "bob", worker = "bob-1", extra
     last_agent: agent,
     ...extras.find,
   });
-  const event: EventBody = { type: "delivered", code: 210, agent, worker, fence: lease.fence };
+  const event: EventBody = { type: "delivered", code: 210, agent, worker, fence: lease.fence, why };
   return sampleWrite(handoff.version, next, find, event, extras);
 }
 
@@ -282,6 +283,15 @@ export function sampleBody(kind: Body["kind"], number: number, content = `${kind
 
 export function unit(...writes: readonly Write[]): Unit {
   return { writes, records: [] };
+}
+
+/** An entry of the log that is of no handoff. */
+export function sampleEntry(by: string, agents: readonly string[], at: Time, namespace = "default"): LogEntry {
+  return { namespace, type: "looked", at, by, agents, capability: "research" };
+}
+
+export function entryUnit(...entries: readonly LogEntry[]): Unit {
+  return { writes: [], records: [], entries };
 }
 
 export function recordUnit(...records: readonly RecordWrite[]): Unit {

@@ -4,7 +4,7 @@
  * A store stores; it decides nothing. Every store passes `store.conformance.ts`.
  */
 
-import type { Findable, Handoff, HandoffEvent, Ready, Time } from "@handfast/core";
+import type { Findable, Handoff, HandoffEvent, Ready, Tie, Time } from "@handfast/core";
 
 /** Bytes that belong to a handoff and never change: a signed document, its proof, and the payload beside it. */
 export interface Body {
@@ -32,10 +32,34 @@ export interface Write {
   readonly purge: { readonly key_until: Time } | null;
 }
 
+/**
+ * An entry of the log that is of no handoff: what somebody did with the relay itself. It stands among the events, in the
+ * order of the commits, and goes by age as they do; whoever did it and whomever it concerns find it by their names.
+ */
+export interface LogEntry {
+  readonly namespace: string;
+  readonly type: EntryType;
+  /** Not before any event that stands earlier in the log. */
+  readonly at: Time;
+  readonly by: string;
+  /** The agents it concerns. */
+  readonly agents: readonly string[];
+  readonly capability: string | null;
+  /** What else belongs to an entry of this type. */
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+/**
+ * `looked`: somebody was shown what these agents ask for their work. `agreed`, `contract_ended`: these two have a contract, or
+ * have it no more.
+ */
+export type EntryType = "looked" | "agreed" | "contract_ended";
+
 /** What must be committed together: all of it or none. */
 export interface Unit {
   readonly writes: readonly Write[];
   readonly records: readonly RecordWrite[];
+  /** In the log they follow the events of the writes. */
+  readonly entries?: readonly LogEntry[];
 }
 
 /**
@@ -73,6 +97,7 @@ export interface ListQuery {
   readonly to?: string;
   readonly correlation_id?: string;
   readonly causation_id?: string;
+  readonly conversation_id?: string;
   readonly label?: { readonly key: string; readonly value: string };
   readonly untaken?: true;
   readonly dead_letter?: "open" | "redriven" | "discarded" | "any";
@@ -96,7 +121,7 @@ export interface EventQuery {
   readonly namespace: string;
   readonly handoff?: string;
   readonly correlation_id?: string;
-  /** Sender, addressee or actor. */
+  /** Sender, addressee or actor; of an entry, whoever did it or is concerned by it. */
   readonly agent?: string;
   readonly at_from?: Time;
   readonly at_until?: Time;
@@ -152,6 +177,20 @@ export interface Store {
   /** The open handoffs of this lane, in the order they were accepted, at most `limit`. */
   laneMembers(namespace: string, lane: string, limit: number): Promise<readonly string[]>;
   held(namespace: string, agent: string, worker: string): Promise<readonly string[]>;
+  /** Every live lease, in all namespaces. */
+  leases(): Promise<
+    readonly {
+      readonly namespace: string;
+      readonly id: string;
+      readonly agent: string;
+      readonly capability: string | null;
+    }[]
+  >;
+  /**
+   * The agent that the newest handoff of this tie was last delivered to, of those that were delivered and are addressed to
+   * nobody by name; null: there is none.
+   */
+  lastServed(namespace: string, tie: Tie): Promise<string | null>;
   openChildren(namespace: string, parent: string, limit: number): Promise<readonly string[]>;
 
   list(query: ListQuery): Promise<Page>;

@@ -3,7 +3,7 @@
 import { type Decision, type Findable, findable, type Handoff, type Time, type Timing } from "@handfast/core";
 import { bodyBytes } from "./body-cache.ts";
 import { Names } from "./names.ts";
-import type { Body, RecordWrite, Unit, UnitResult, Write } from "./store.ts";
+import type { Body, LogEntry, RecordWrite, Unit, UnitResult, Write } from "./store.ts";
 
 export interface Pending {
   readonly expected_version: number;
@@ -23,6 +23,7 @@ export class UnitBuilder {
   /** Made for the second handoff: most units have one. */
   #byName: Names<Pending> | null = null;
   readonly records: RecordWrite[] = [];
+  readonly entries: LogEntry[] = [];
   bytes = 0;
   /** What the store said; null until then. */
   result: UnitResult | null = null;
@@ -56,6 +57,7 @@ export class UnitBuilder {
   absorb(other: UnitBuilder): void {
     for (const pending of other.#pending) this.#join(pending);
     this.records.push(...other.records);
+    this.entries.push(...other.entries);
     this.bytes += other.bytes;
   }
 
@@ -73,7 +75,9 @@ export class UnitBuilder {
       pending.find = find;
       writes.push({ expected_version, next, find, events, bodies, artifacts, purge: purge ? { key_until } : null });
     }
-    return writes.length === 0 && this.records.length === 0 ? null : { writes, records: this.records };
+    const { records, entries } = this;
+    if (entries.length > 0) return { writes, records, entries };
+    return writes.length === 0 && records.length === 0 ? null : { writes, records };
   }
 
   #find(namespace: string, id: string): Pending | undefined {

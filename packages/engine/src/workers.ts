@@ -1,9 +1,10 @@
 /** Workers that ask for work, and those heard of lately: who is free, and who is worth waiting for. */
 
-import type { FreeWorker, Handoff, Ready, Time } from "@handfast/core";
+import { type FreeWorker, type Handoff, queueOf, type Ready, type Time, takes } from "@handfast/core";
 import { type ClaimGroup, ClaimGroups } from "./claim-groups.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Claim } from "./requests.ts";
+import { SeenWorkers } from "./seen-workers.ts";
 import type { UnitBuilder } from "./unit.ts";
 
 /** A claim that waits. */
@@ -20,8 +21,8 @@ export interface WaitingClaim {
   fail(error: unknown): void;
 }
 
-/** A worker heard of again so soon is not news. */
-const heard_again_ms = 1_000;
+type Worker = Pick<FreeWorker, "agent" | "worker">;
+type Target = Pick<Handoff["accepted"], "to" | "capability">;
 
 /** How many old answers are looked at for each new one: two, so that more are forgotten than come. */
 const answers_looked_at = 2;
@@ -33,7 +34,7 @@ export class Workers {
   readonly groups = new ClaimGroups();
   readonly #byWorker = new Map<string, Set<WaitingClaim>>();
   readonly #byRequest = new Map<string, WaitingClaim>();
-  readonly #seen = new Map<string, { readonly namespace: string; readonly worker: FreeWorker; at: Time }>();
+  readonly #seen: SeenWorkers;
   /** What each claim was answered with: repeated, it gets the same leases. */
   readonly #answered = new Map<string, readonly string[]>();
   readonly #toldAgain = new Set<string>();
@@ -45,6 +46,7 @@ export class Workers {
 
   constructor(limits: EngineLimits, isLeased: (namespace: string, id: string) => boolean) {
     this.#limits = limits;
+    this.#seen = new SeenWorkers(limits);
     this.#isLeased = isLeased;
   }
 
@@ -88,23 +90,21 @@ export class Workers {
   }
 
   seen(claim: Pick<Claim, "namespace" | "agent" | "worker">, queues: ReadonlySet<string> | null, now: Time): void {
-    const key = workerKey(claim);
-    const known = this.#seen.get(key);
-    if (queues === null && (known === undefined || now - known.at < heard_again_ms)) return;
-    const worker = {
-      agent: claim.agent,
-      worker: claim.worker,
-      queues: queues ?? known?.worker.queues ?? new Set<string>(),
-      slots: 0,
-      since: now,
-    };
-    this.#seen.delete(key);
-    this.#seen.set(key, { namespace: claim.namespace, worker, at: now });
-    // In order of time, so that only those at the front can be silent for too long.
-    for (const [oldest, { at }] of this.#seen) {
-      if (now - at <= this.#limits.worker_silent_ms) break;
-      this.#seen.delete(oldest);
-    }
+    this.#seen.hear(workerKey(claim), claim, queues, now);
+  }
+
+  /** Its claim was given up by whoever waited for the answer. */
+  left(claim: Claim, now: Time): void {
+    if (!this.isAsking(claim)) this.#seen.leave(workerKey(claim), now);
+  }
+
+  hasLeft(claim: Claim): boolean {
+    return this.#seen.hasLeft(workerKey(claim));
+  }
+
+  /** Whether more than one agent was heard of that serves this queue. */
+  isContested(namespace: string, queue: string): boolean {
+    return haveRivals(this.groups.serving(namespace, queue));
   }
 
   isAsking(worker: Pick<Claim, "namespace" | "agent" | "worker">): boolean {
@@ -120,25 +120,34 @@ export class Workers {
 
   /**
    * Those with free slots for one of these. Where one of them would rather go to a certain worker, or to any but a certain one,
-   * also those that live but are busy: it may wait for them.
+   * also those that live but are busy: it may wait for them. `isUnsound`: an agent gets work of the queue only where no other
+   * lives that could have it, busy or not.
    */
-  live(namespace: string, ready: readonly Ready[], now: Time): readonly FreeWorker[] {
+  live(
+    namespace: string,
+    ready: readonly Ready[],
+    now: Time,
+    isUnsound: ((agent: string, queue: string) => boolean) | null = null,
+  ): readonly FreeWorker[] {
     const queues = new Set(ready.map(({ queue }) => queue));
     const free: FreeWorker[] = [];
     const asking = new Set<string>();
-    const isChoosy = ready.some(({ avoid, prefer }) => avoid !== null || prefer !== null);
     const groups = new Set([...queues].flatMap((queue) => [...this.groups.serving(namespace, queue)]));
+    const isChoosy =
+      ready.some(({ avoid, prefer }) => avoid !== null || prefer !== null) ||
+      (isUnsound !== null && haveRivals(groups) && (ready.some(isTied) || someUnsound(groups, queues, isUnsound)));
     for (const { claims } of groups) {
       for (const { claim, since, given } of claims) {
         if (isChoosy) asking.add(workerKey(claim));
-        const { agent, worker, queues: served } = claim;
-        free.push({ agent, worker, queues: served, slots: claim.slots - given.length, since });
+        const { agent, worker, queues: served, only } = claim;
+        free.push({ agent, worker, queues: served, only, slots: claim.slots - given.length, since });
       }
     }
     if (!isChoosy) return free;
-    for (const [key, { namespace: theirs, worker, at }] of this.#seen) {
-      if (now - at > this.#limits.worker_silent_ms) this.#seen.delete(key);
-      else if (theirs === namespace && !asking.has(key) && serves(worker, queues)) free.push(worker);
+    for (const agent of new Set(Array.from(groups, (group) => group.agent))) {
+      for (const [key, worker] of this.#seen.of(namespace, agent, now)) {
+        if (!asking.has(key) && serves(worker, queues)) free.push(worker);
+      }
     }
     return free;
   }
@@ -153,11 +162,12 @@ export class Workers {
     return this.#toldAgain.has(leaseKey(namespace, id, fence));
   }
 
-  /** A waiting claim of this worker that serves the queue and has a slot left. */
-  claimFor(namespace: string, agent: string, worker: string, queue: string): WaitingClaim | undefined {
+  /** A waiting claim of this worker that asks for such work and has a slot left. */
+  claimFor(namespace: string, { agent, worker }: Worker, target: Target): WaitingClaim | undefined {
+    const queue = queueOf(target);
     for (const waiting of this.#byWorker.get(workerKey({ namespace, agent, worker })) ?? []) {
       const { claim, given } = waiting;
-      if (claim.queues.has(queue) && given.length < claim.slots) return waiting;
+      if (takes(claim, queue, target.capability) && given.length < claim.slots) return waiting;
     }
     return undefined;
   }
@@ -202,6 +212,31 @@ export class Workers {
     this.#recalled.clear();
     this.groups.forget();
   }
+}
+
+/** Whether it may be worth waiting for a certain agent that is busy now. */
+function isTied({ lane, conversation_id, canary }: Ready): boolean {
+  return lane !== null || conversation_id !== null || canary !== null;
+}
+
+function haveRivals(groups: Iterable<ClaimGroup>): boolean {
+  let first: string | undefined;
+  for (const { agent } of groups) {
+    if (first !== undefined && first !== agent) return true;
+    first = agent;
+  }
+  return false;
+}
+
+function someUnsound(
+  groups: Iterable<ClaimGroup>,
+  queues: ReadonlySet<string>,
+  isUnsound: (agent: string, queue: string) => boolean,
+): boolean {
+  for (const { agent, queues: served, claims } of groups) {
+    if (claims.size > 0 && served.some((queue) => queues.has(queue) && isUnsound(agent, queue))) return true;
+  }
+  return false;
 }
 
 function serves({ queues }: FreeWorker, wanted: ReadonlySet<string>): boolean {

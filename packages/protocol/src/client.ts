@@ -1,8 +1,21 @@
 // The door for clients: everything but the schemas, which take longer to load than a handoff takes. Whoever reads
 // documents of others takes readDocument from the public door, when it comes to that.
+export { canonicalJson } from "./canonical-json.ts";
+export { capabilityDigest, contractId, schemaDigest } from "./contract/contract-id.ts";
 export type { Crypto, Signer } from "./crypto.ts";
 export { fromBase64url, fromHex, toBase64url, toHex, toUtf8 } from "./encoding.ts";
-export { idPattern, idTime, isId, isName, isTextId, makeId, namePattern, textIdPattern } from "./ids.ts";
+export {
+  idPattern,
+  idTime,
+  isId,
+  isName,
+  isTextId,
+  makeId,
+  namePattern,
+  noName,
+  reservedNames,
+  textIdPattern,
+} from "./ids.ts";
 export { type JsonFault, type JsonLimits, type JsonReason, scanJson } from "./json-scanner.ts";
 export {
   type KeyFault,
@@ -13,7 +26,21 @@ export {
   parseRawPublicKey,
 } from "./keys.ts";
 export { protocolLimits, wireLimits } from "./limits.ts";
+export { type CompiledCapability, compileCapability, type SchemaPlace } from "./manifest/compile-capability.ts";
+export { type ManifestContent, manifestContent, manifestDigest } from "./manifest/manifest-digest.ts";
+export { placeInShorthand } from "./manifest/place-in-shorthand.ts";
+export {
+  type CostOpening,
+  opensCost,
+  type SealedCost,
+  saltByKey,
+  saltByToken,
+  sealCost,
+} from "./manifest/seal-cost.ts";
+export { type CompiledShorthand, compileSchema, type SchemaFault } from "./manifest/shorthand.ts";
+export { isInRange, isSemantic, readRange } from "./manifest/version-range.ts";
 export { merkleNode, merkleRootFromPath, merkleTree } from "./merkle.ts";
+export { distance, nearestWord } from "./nearest-word.ts";
 export { payloadDigest, salt_bytes } from "./payload.ts";
 export {
   type AnchoredRemedy,

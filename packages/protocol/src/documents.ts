@@ -1,5 +1,6 @@
 // The signed documents. `id` is always the handoff's id; a digest of a document is documentDigest() of its exact bytes.
 import Type, { type Static } from "typebox";
+import { contractTerms } from "./contract/terms.ts";
 import { closed, fields } from "./fields.ts";
 
 function header<const Typ extends string>(typ: Typ) {
@@ -14,8 +15,10 @@ function signedBy<const Typ extends string>(typ: Typ) {
 export const handoffFields = {
   id: fields.id,
   kind: Type.Optional(Type.Enum(["handoff", "notice"])),
-  to: Type.Optional(fields.name),
+  to: Type.Optional(fields.agent),
   capability: Type.Optional(fields.name),
+  /** Of the capability: only agents that offer it in such a version. */
+  version: Type.Optional(fields.version_range),
   idempotency_key: Type.Optional(fields.text_id),
   correlation_id: Type.Optional(fields.text_id),
   causation: Type.Optional(Type.Object({ id: fields.id, fence: fields.fence }, closed)),
@@ -61,6 +64,14 @@ export const outcomeFields = {
   artifacts: Type.Optional(fields.artifacts),
 };
 
+/** What a manifest says besides the agent's name: its digest is over all of it. */
+export const manifestFields = {
+  capabilities: fields.capabilities,
+  version: Type.Optional(fields.manifest_version),
+  discovery_endpoint: Type.Optional(fields.url),
+  lease_seconds: Type.Optional(fields.lease_seconds),
+};
+
 /** By typ. Beyond these schemas, readDocument() checks what one field demands of another. */
 export const documentSchemas = {
   handoff: Type.Object(
@@ -97,8 +108,24 @@ export const documentSchemas = {
       agent_id: fields.name,
       challenge: fields.challenge,
       key: fields.jwk,
-      capabilities: fields.capabilities,
+      ...manifestFields,
       description: Type.Optional(fields.message),
+      ext: Type.Optional(fields.ext),
+    },
+    closed,
+  ),
+  /** The asker's side of a contract: it takes an offer. `contract` is contractId() of the terms. */
+  contract: Type.Object(
+    { ...signedBy("contract"), contract: fields.sha256, terms: contractTerms, ext: Type.Optional(fields.ext) },
+    closed,
+  ),
+  /** The provider's side where it was asked live: the terms that it proposes, or that it declines. */
+  proposal: Type.Object(
+    {
+      ...signedBy("proposal"),
+      offer: fields.id,
+      terms: Type.Optional(contractTerms),
+      decline: Type.Optional(Type.Object({ reason: fields.name, message: fields.message }, closed)),
       ext: Type.Optional(fields.ext),
     },
     closed,
@@ -125,3 +152,5 @@ export type AnswerDocument = DocumentOf<"answer">;
 export type CancelDocument = DocumentOf<"cancel">;
 export type RegistrationDocument = DocumentOf<"registration">;
 export type RotationDocument = DocumentOf<"rotation">;
+export type ContractDocument = DocumentOf<"contract">;
+export type ProposalDocument = DocumentOf<"proposal">;

@@ -1,6 +1,6 @@
 // The fields that documents and the relay's wire messages are made of, as JSON Schemas with static types (TypeBox).
 import Type, { type Static } from "typebox";
-import { idPattern, namePattern, textIdPattern } from "./ids.ts";
+import { agentPattern, idPattern, namePattern, textIdPattern } from "./ids.ts";
 import { protocolLimits as limits } from "./limits.ts";
 
 /** Objects are closed: an unknown field is refused, because a signer may have meant something by it. */
@@ -15,6 +15,8 @@ const fence = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const media_type = Type.String({ pattern: "^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;[ -~]*)?$", maxLength: 255 });
 const json_schema = Type.Unsafe<Record<string, unknown>>({ type: "object" });
 const message = Type.String({ maxLength: limits.message_chars });
+
+const url = Type.String({ pattern: "^https?://[!-~]+$", maxLength: limits.url_chars });
 
 const jwk = Type.Object(
   {
@@ -83,26 +85,98 @@ const proof = Type.Object(
   closed,
 );
 
+/** A schema in full, or in the shorthand of manifests: `{"query": "string", "depth": "int?"}`. */
+const some_schema = json_schema;
+const seconds = Type.Integer({ minimum: 1, maximum: limits.duration_ms / 1000 });
+const tags = Type.Array(Type.String({ pattern: namePattern }), { maxItems: limits.tags });
+
+/**
+ * Stands for a price beside the document: rivals see that there is one, not what it is. Unlike that of a payload, the salt is
+ * not in the document: prices are few, and whoever had the salt would try them all.
+ */
+const sealed_cost = Type.Object({ sha256 }, closed);
+/** In millionths of the namespace's unit of account. */
+const cost = Type.Object({ amount, per: Type.Enum(["handoff", "thousand_tokens"]) }, closed);
+
+/** What an agent does with what it is given. What it leaves out it does not promise. */
+const data_policy = Type.Object(
+  {
+    retention_seconds: Type.Optional(amount),
+    regions: Type.Optional(Type.Array(name, { minItems: 1, maxItems: limits.regions })),
+    trains: Type.Optional(Type.Boolean()),
+    shares: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
 const capability = Type.Object(
   {
     name,
     description: Type.Optional(message),
     version: Type.Optional(Type.String({ pattern: textIdPattern })),
-    input_schema: Type.Optional(json_schema),
-    output_schema: Type.Optional(json_schema),
-    timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.duration_ms / 1000 })),
+    input_schema: Type.Optional(some_schema),
+    output_schema: Type.Optional(some_schema),
+    timeout_seconds: Type.Optional(seconds),
+    reliability_sla: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: 1, description: "The share of attempts that it says will succeed." }),
+    ),
+    sla: Type.Optional(
+      Type.Object(
+        {
+          window_seconds: Type.Integer({ minimum: 60, maximum: limits.sla_window_seconds }),
+          conditions: Type.Optional(message),
+        },
+        closed,
+      ),
+    ),
     idempotent: Type.Optional(Type.Boolean()),
-    tags: Type.Optional(Type.Array(Type.String({ pattern: namePattern }), { maxItems: limits.tags })),
+    side_effects: Type.Optional(Type.Enum(["none", "reversible", "irreversible"])),
+    tags: Type.Optional(tags),
+    examples: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { title: Type.Optional(message), input: Type.Unknown(), output: Type.Optional(Type.Unknown()) },
+          closed,
+        ),
+        { maxItems: limits.examples },
+      ),
+    ),
+    max_concurrent: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    latency: Type.Optional(
+      Type.Object({ p50_ms: Type.Optional(duration_ms), p95_ms: Type.Optional(duration_ms) }, closed),
+    ),
+    cost: Type.Optional(sealed_cost),
+    data_policy: Type.Optional(data_policy),
+    questions: Type.Optional(
+      Type.Array(
+        Type.Object({ name, description: Type.Optional(message), schema: Type.Optional(some_schema) }, closed),
+        { maxItems: limits.questions },
+      ),
+    ),
+    proposes: Type.Optional(
+      Type.Boolean({ description: "Wants to be asked before an offer is made in its name, and may price or decline." }),
+    ),
     ext: Type.Optional(ext),
   },
   closed,
 );
 
+/** What opens the sealed cost of each capability that has one, by its name: beside the document, for the relay to keep. */
+const costs = Type.Unsafe<Record<string, { salt: string; cost: Static<typeof cost> }>>({
+  type: "object",
+  propertyNames: { type: "string", pattern: namePattern },
+  additionalProperties: Type.Object({ salt: payload_digest.properties.salt, cost }, closed),
+  maxProperties: limits.capabilities,
+});
+
 export const fields = {
   id,
   name,
+  /** One that is registered elsewhere is named, and refused where it cannot be reached. */
+  agent: Type.String({ pattern: agentPattern }),
   text_id: Type.String({ pattern: textIdPattern }),
-  relay_url: Type.String({ pattern: "^https?://[!-~]+$", maxLength: limits.url_chars }),
+  relay_url: url,
+  url,
   amount,
   fence,
   duration_ms,
@@ -123,7 +197,19 @@ export const fields = {
   proof,
   capability,
   capabilities: Type.Array(capability, { maxItems: limits.capabilities }),
+  cost,
+  costs,
+  data_policy,
+  tags,
+  /** Counts the manifests of an agent: an older one never takes the place of a newer. */
+  manifest_version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  lease_seconds: Type.Integer({ minimum: limits.registration_lease_least_seconds, maximum: limits.duration_ms / 1000 }),
   challenge: Type.String({ pattern: "^[A-Za-z0-9_-]{22,256}$" }),
+  version_range: Type.String({
+    minLength: 1,
+    maxLength: limits.version_range_chars,
+    description: "A range of versions, such as `^1.2` or `>=2 <4`.",
+  }),
   priority: Type.Integer({ minimum: 0, maximum: 9 }),
   traceparent: Type.String({ pattern: "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$" }),
 };
@@ -135,3 +221,6 @@ export type Budget = Static<typeof budget>;
 export type Limits = Static<typeof time_limits>;
 export type OutcomeError = Static<typeof error>;
 export type Capability = Static<typeof capability>;
+export type Cost = Static<typeof cost>;
+export type Costs = Static<typeof costs>;
+export type DataPolicy = Static<typeof data_policy>;

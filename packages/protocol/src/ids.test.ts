@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { idTime, isId, isName, isTextId, makeId } from "./ids.ts";
+import { idTime, isId, isName, isTextId, makeId, noName } from "./ids.ts";
 
 const random = fc.uint8Array({ minLength: 10, maxLength: 10 });
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
@@ -63,5 +63,14 @@ describe("free-form ids", () => {
 
   it.each(["", "a\nb", "\u0000", "\u007f", "\u0085", "\ud800", "a\udc00", "x".repeat(257), 1])("are not %j", (id) => {
     expect(isTextId(id)).toBe(false);
+  });
+});
+
+describe("what is no name", () => {
+  it("is told with the character that only looks like one of a name's", () => {
+    expect(noName("r\u0435search")).toMatch(/^is no name: it has "\u0435" \(U\+0435\), and a name is up to 128 of A-Z/);
+    expect(noName("a\u{1f91d}")).toContain("(U+1F91D)");
+    expect(noName("a\u200bb")).toContain("(U+200B)");
+    expect(noName("a b")).toMatch(/^is no name: a name is up to 128/);
   });
 });

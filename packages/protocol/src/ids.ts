@@ -7,8 +7,13 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 export const idPattern = uuid.source;
 /** `@` is left out: it is reserved for `name@origin`, agents of other relays. Upper and lower case are different. */
 export const namePattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$";
+/** Of an agent here, or of one that is registered elsewhere: `name@origin`, which is host and port. */
+export const agentPattern = `${namePattern.slice(0, -1)}(@[a-z0-9.:_\\[\\]-]{1,255})?$`;
 /** 1 to 256 code points without control characters and lone surrogates. To be compiled with the `u` flag. */
 export const textIdPattern = "^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]{1,256}$";
+
+/** Names that would be mistaken for somebody who is no agent. */
+export const reservedNames = ["operator", "relay"] as const;
 
 const name = new RegExp(namePattern, "u");
 const textId = new RegExp(textIdPattern, "u");
@@ -46,4 +51,13 @@ export function isName(value: unknown): value is string {
 /** Correlation and conversation ids, idempotency and ordering keys. */
 export function isTextId(value: unknown): value is string {
   return typeof value === "string" && textId.test(value);
+}
+
+/** What to say of a text that is no name. A character that only looks like one of a name's is told by its number. */
+export function noName(text: string): string {
+  const strange = [...text].find((character) => character < " " || character > "~");
+  const rule = "a name is up to 128 of A-Z, a-z, 0-9, dot, underscore and hyphen, and begins with a letter or digit";
+  if (strange === undefined) return `is no name: ${rule}`;
+  const number = (strange.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return `is no name: it has ${JSON.stringify(strange)} (U+${number}), and ${rule}`;
 }

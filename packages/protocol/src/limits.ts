@@ -21,6 +21,15 @@ export const protocolLimits = {
   artifacts: 64,
   capabilities: 256,
   tags: 16,
+  version_range_chars: 64,
+  regions: 32,
+  examples: 8,
+  questions: 16,
+  sla_window_seconds: 90 * 24 * 60 * 60,
+  registration_lease_least_seconds: 10,
+  /** Of a schema in shorthand. */
+  shorthand_depth: 16,
+  shorthand_parts: 1_000,
   ext: 16,
   attempts: 100,
   message_chars: 2000,
@@ -33,4 +42,12 @@ export const wireLimits = {
   page_size_most: 500,
   chunk_bytes: 64_000,
   token_label_chars: 100,
+  words_chars: 500,
+  hits_most: 100,
+  catalog_entries: 500,
+  /** Ranges of versions that a capability's work is divided among. */
+  route_weights: 16,
+  route_weight_most: 1_000_000,
+  negotiation_agents: 64,
+  reply_by_most_ms: 10 * 60 * 1000,
 } as const;

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
 const folder = new URL(".", import.meta.url).pathname;
-const sources = globSync("*.ts", { cwd: folder }).filter((name) => !name.endsWith(".test.ts"));
+const sources = globSync("{*,manifest/*}.ts", { cwd: folder }).filter((name) => !name.endsWith(".test.ts"));
 
 it.each(sources)("%s has no I/O, clock or randomness, so it runs in a browser and in a simulator", (name) => {
   const text = readFileSync(`${folder}${name}`, "utf8");

@@ -4,7 +4,7 @@ import { toUtf8 } from "./encoding.ts";
 import { readDocument } from "./read-document.ts";
 import { vectorDocuments } from "./testing/vector-documents.ts";
 
-const { handoff, outcome, registration } = vectorDocuments;
+const { handoff, outcome, registration, contract, proposal } = vectorDocuments;
 
 function read(typ: DocumentTyp, value: unknown) {
   return readDocument(typ, toUtf8(JSON.stringify(value)));
@@ -15,7 +15,7 @@ function faultOf(typ: DocumentTyp, value: unknown) {
   return result.ok ? null : result.fault;
 }
 
-const typs: DocumentTyp[] = ["handoff", "ack", "outcome", "answer", "cancel", "registration", "rotation"];
+const typs = Object.keys(vectorDocuments) as DocumentTyp[];
 
 describe("documents", () => {
   it.each(typs)("read back as they were written: %s", (typ) => {
@@ -70,7 +70,8 @@ describe("a handoff", () => {
     [{ priority: 10 }, "/priority"],
     [{ budget: { cost: 0.5 } }, "/budget/cost"],
     [{ id: "1" }, "/id"],
-    [{ to: "a@b" }, "/to"],
+    [{ to: "a@" }, "/to"],
+    [{ to: "a@b@c" }, "/to"],
     [{ idempotency_key: "" }, "/idempotency_key"],
     [{ causation: { id: handoff.id } }, "/causation"],
     [{ labels: { team: "x".repeat(257) } }, "/labels/team"],
@@ -128,5 +129,44 @@ describe("a registration", () => {
 
   it("carries no private key", () => {
     expect(faultOf("registration", { ...registration, key: { ...registration.key, d: "x" } })?.path).toBe("/key/d");
+  });
+});
+
+describe("a contract", () => {
+  it.each([
+    ["asker", "mallory"],
+    ["relay", "https://other.example"],
+    ["namespace", "other"],
+  ])("is signed by its asker for this place: %s", (field, value) => {
+    const terms = { ...contract.terms, [field]: value };
+    expect(faultOf("contract", { ...contract, terms })).toMatchObject({ path: `/terms/${field}` });
+  });
+
+  it.each([
+    ["a term left out", { cost: undefined }, "/terms"],
+    ["a reliability above 1", { min_reliability: 1.5 }, "/terms/min_reliability"],
+    ["a price below nothing", { cost: { amount: -1, per: "handoff" } }, "/terms/cost"],
+    ["a clock left to a default", { limits: { deadline_ms: 1 } }, "/terms/limits"],
+  ])("is refused with %s", (_, patch, path) => {
+    const fault = faultOf("contract", { ...contract, terms: { ...contract.terms, ...patch } });
+    expect(fault?.path.startsWith(path)).toBe(true);
+  });
+});
+
+describe("a proposal", () => {
+  const { terms, ...bare } = proposal;
+  const decline = { reason: "too_busy", message: "Not today." };
+
+  it("has terms or declines, never both and never neither", () => {
+    expect(faultOf("proposal", { ...bare, decline })).toBeNull();
+    expect(faultOf("proposal", bare)).toMatchObject({ path: "" });
+    expect(faultOf("proposal", { ...proposal, decline })).toMatchObject({ path: "/decline" });
+  });
+
+  it("is signed by the provider of its terms, for the offer that it answers", () => {
+    expect(faultOf("proposal", { ...bare, terms: { ...terms, provider: "mallory" } })).toMatchObject({
+      path: "/terms/provider",
+    });
+    expect(faultOf("proposal", { ...proposal, offer: handoff.id })).toMatchObject({ path: "/terms/offer" });
   });
 });

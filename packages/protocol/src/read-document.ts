@@ -1,7 +1,15 @@
 // From the exact bytes of a document to its checked value: strict JSON, the schema of its typ, then what one field
 // demands of another. Signatures are another matter (signing.ts): this says what the bytes mean, not who wrote them.
 import Compile, { type Validator } from "typebox/compile";
-import { type DocumentOf, type DocumentTyp, documentSchemas, type OutcomeDocument } from "./documents.ts";
+import {
+  type ContractDocument,
+  type DocumentOf,
+  type DocumentTyp,
+  documentSchemas,
+  type OutcomeDocument,
+  type ProposalDocument,
+} from "./documents.ts";
+import { namePattern, noName } from "./ids.ts";
 import type { JsonReason } from "./json-scanner.ts";
 import { protocolLimits } from "./limits.ts";
 import { parseStrict, parseStrictBytes } from "./strict-json.ts";
@@ -35,7 +43,11 @@ export function readDocument<Typ extends DocumentTyp>(typ: Typ, document: Uint8A
   const json = typeof document === "string" ? parseStrict(document, limits) : parseStrictBytes(document, limits);
   if (!json.ok) {
     const { reason, path, offset } = json.fault;
-    return { ok: false, fault: { reason, path, message: `${reason.replaceAll("_", " ")} at character ${offset}` } };
+    const message =
+      reason === "too_deep"
+        ? `is nested more than ${limits.max_depth} levels deep`
+        : `${reason.replaceAll("_", " ")} at character ${offset}`;
+    return { ok: false, fault: { reason, path, message } };
   }
   const fault = misfit(typ, json.value);
   return fault === null ? { ok: true, document: json.value as DocumentOf<Typ> } : { ok: false, fault };
@@ -48,6 +60,10 @@ function misfit(typ: DocumentTyp, value: unknown): DocumentFault | null {
       return outcomeFault(value as OutcomeDocument);
     case "registration":
       return registrationFault(value as DocumentOf<"registration">);
+    case "contract":
+      return contractFault(value as ContractDocument);
+    case "proposal":
+      return proposalFault(value as ProposalDocument);
     default:
       return null;
   }
@@ -62,7 +78,18 @@ function schemaFault(typ: DocumentTyp, value: unknown): DocumentFault {
   if (first === undefined) return unfit("", "does not fit the schema");
   if (first.schemaPath.startsWith("#/anyOf")) return unfit("", "must name an agent (to) or a capability");
   if (first.keyword === "boolean") return unfit(first.instancePath, "is not a field of this document");
+  if (first.keyword === "pattern" && String(first.params.pattern) === namePattern) {
+    return unfit(first.instancePath, noName(String(valueAt(value, first.instancePath))));
+  }
   return unfit(first.instancePath, first.message);
+}
+
+/** By a JSON pointer that leads somewhere. */
+function valueAt(value: unknown, pointer: string): unknown {
+  const names = pointer.split("/").slice(1);
+  return names.reduce<unknown>((part, name) => {
+    return Reflect.get(Object(part), name.replaceAll("~1", "/").replaceAll("~0", "~"));
+  }, value);
 }
 
 /** Status, code, output and error tell one story, or a reader could pick the one it likes. */
@@ -82,4 +109,27 @@ function registrationFault({ capabilities }: DocumentOf<"registration">): Docume
   const names = capabilities.map(({ name }) => name);
   const again = names.findIndex((name, index) => names.indexOf(name) !== index);
   return again < 0 ? null : unfit(`/capabilities/${again}/name`, "is listed twice");
+}
+
+/** Only the asker of the terms takes them, on the relay that they name. */
+function contractFault({ from, relay, namespace, terms }: ContractDocument): DocumentFault | null {
+  if (terms.asker !== from) return unfit("/terms/asker", "must be who signs");
+  return placeFault({ relay, namespace }, terms);
+}
+
+/** Terms or a refusal, never both: a reader could pick the one it likes. */
+function proposalFault({ from, relay, namespace, offer, terms, decline }: ProposalDocument): DocumentFault | null {
+  if (terms === undefined) return decline === undefined ? unfit("", "must have terms or decline") : null;
+  if (decline !== undefined) return unfit("/decline", "must not be given beside terms");
+  if (terms.provider !== from) return unfit("/terms/provider", "must be who signs");
+  if (terms.offer !== offer) return unfit("/terms/offer", "must be the offer that is answered");
+  return placeFault({ relay, namespace }, terms);
+}
+
+function placeFault(
+  { relay, namespace }: { readonly relay: string; readonly namespace: string },
+  terms: ContractDocument["terms"],
+): DocumentFault | null {
+  if (terms.relay !== relay) return unfit("/terms/relay", "must be the document's own");
+  return terms.namespace === namespace ? null : unfit("/terms/namespace", "must be the document's own");
 }

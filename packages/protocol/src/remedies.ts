@@ -2,11 +2,14 @@
 
 import { clientReasons } from "./remedies/clients.ts";
 import { codeRemedies } from "./remedies/codes.ts";
+import { contractReasons } from "./remedies/contracts.ts";
+import { discoveryReasons } from "./remedies/discovery.ts";
 import { frameReasons } from "./remedies/frames.ts";
 import { handoffReasons } from "./remedies/handoffs.ts";
 import { identityReasons } from "./remedies/identity.ts";
 import type { Reason, Remedy } from "./remedies/reason.ts";
 import { requestReasons } from "./remedies/requests.ts";
+import { routingReasons } from "./remedies/routing.ts";
 import { transportReasons } from "./remedies/transport.ts";
 import { type Status, statusCode } from "./status-codes.ts";
 
@@ -20,7 +23,10 @@ export interface AnchoredRemedy extends Remedy {
 /** In the order in which they are explained. */
 export const reasonTables: readonly { readonly title: string; readonly reasons: readonly Reason[] }[] = [
   { title: "Handoffs", reasons: handoffReasons },
+  { title: "Routing", reasons: routingReasons },
+  { title: "Contracts", reasons: contractReasons },
   { title: "Identity", reasons: identityReasons },
+  { title: "Discovery", reasons: discoveryReasons },
   { title: "Requests", reasons: requestReasons },
   { title: "Transport and the relay itself", reasons: transportReasons },
   { title: "WebSocket", reasons: frameReasons },

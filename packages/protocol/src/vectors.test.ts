@@ -1,13 +1,17 @@
 // Runs the checked-in vectors of spec/vectors against the code, as an implementation in another language would.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromBase64url, toBase64url, toHex, toUtf8 } from "./encoding.ts";
+import { canonicalJson } from "./canonical-json.ts";
+import { capabilityDigest, contractId } from "./contract/contract-id.ts";
+import { fromBase64url, fromHex, toBase64url, toHex, toUtf8 } from "./encoding.ts";
 import { parsePublicKey } from "./keys.ts";
+import { manifestDigest } from "./manifest/manifest-digest.ts";
+import { opensCost, saltByKey, saltByToken, sealCost } from "./manifest/seal-cost.ts";
 import { payloadDigest } from "./payload.ts";
 import { documentDigest, openProof, type Proof, verifyProof } from "./signing.ts";
 import { parseStrictBytes } from "./strict-json.ts";
 import { makeVectors } from "./testing/make-vectors.ts";
-import { testCrypto } from "./testing/test-crypto.ts";
+import { testCrypto, testKey } from "./testing/test-crypto.ts";
 
 const folder = new URL("../../../spec/vectors/", import.meta.url);
 
@@ -35,6 +39,7 @@ const keys = load("keys.json");
 const json = load("json.json");
 const credential = load("credential.json");
 const manifest = load("manifest.json");
+const contract = load("contract.json");
 
 it("the vectors are those the code makes (else run node packages/protocol/src/testing/make-vectors.ts)", async () => {
   const made: Vectors = JSON.parse(JSON.stringify(await makeVectors()));
@@ -118,7 +123,41 @@ describe("credential.json", () => {
 
 describe("manifest.json", () => {
   it.each(manifest.cases)("$name", ({ text, canonical, sha256 }) => {
+    const value = JSON.parse(text);
+    expect(canonicalJson(value)).toBe(canonical);
+    expect(manifestDigest(testCrypto, value)).toBe(sha256);
+    expect(manifestDigest(testCrypto, { ...value, v: 1, challenge: "of a registration" })).toBe(sha256);
+  });
+
+  it.each(manifest.costs)("the cost $canonical", ({ canonical, salt, sha256 }) => {
+    const opening = { salt, cost: JSON.parse(canonical) };
+    expect(sealCost(testCrypto, opening)).toEqual({ sha256 });
+    expect(opensCost(testCrypto, opening, { sha256 })).toBe(true);
+    const other = { salt, cost: { ...opening.cost, amount: opening.cost.amount + 1 } };
+    expect(opensCost(testCrypto, other, { sha256 })).toBe(false);
+    expect(opensCost(testCrypto, { ...opening, salt: "AAECAw" }, { sha256 })).toBe(false);
+  });
+
+  it.each(manifest.salts)("a salt that a client makes", async ({ place, seed, token = "", salt }) => {
+    const { agent_id, capability, cost } = JSON.parse(place);
+    const { signer } = testKey(fromHex(seed ?? "00".repeat(32)) ?? new Uint8Array());
+    const made =
+      seed === undefined
+        ? saltByToken(testCrypto, token, { agent_id, capability }, cost)
+        : await saltByKey(testCrypto, signer, { agent_id, capability }, cost);
+    expect(made).toBe(salt);
+  });
+});
+
+describe("contract.json", () => {
+  it.each(contract.cases)("$name", ({ text, canonical, contract_id }) => {
     expect(JSON.parse(canonical)).toEqual(JSON.parse(text));
-    expect(toHex(testCrypto.sha256(toUtf8(canonical)))).toBe(sha256);
+    expect(toHex(testCrypto.sha256(toUtf8(canonical)))).toBe(contract_id);
+    expect(contractId(testCrypto, JSON.parse(text))).toBe(contract_id);
+  });
+
+  it.each(contract.capabilities)("$name", ({ text, canonical, offered }) => {
+    expect(toHex(testCrypto.sha256(toUtf8(canonical)))).toBe(offered);
+    expect(capabilityDigest(testCrypto, JSON.parse(text))).toBe(offered);
   });
 });

@@ -3,12 +3,20 @@
  * on a port and one inside a test's own process are the same relay.
  */
 
+import type { Time } from "@handfast/core";
 import { Engine, type EngineLimits, type RecordWrite, type Store, type Surroundings } from "@handfast/engine";
 import { type Logger, pino } from "pino";
 import { Artifacts } from "./artifacts/artifacts.ts";
 import { type ArtifactBytes, ArtifactFiles } from "./artifacts/files.ts";
 import type { Configuration } from "./configuration/configuration.ts";
+import { dropOver } from "./contracts/drop-over.ts";
+import { openContracts } from "./contracts/open-contracts.ts";
+import { seekBy } from "./contracts/seek.ts";
 import { Directory } from "./directory/directory.ts";
+import { briefCompare } from "./directory/discovery/brief-compare.ts";
+import { openDiscovery } from "./directory/discovery/open-discovery.ts";
+import { type FetchForeign, foreignFetcher } from "./directory/imports/fetch-foreign.ts";
+import { KeptReliability } from "./directory/reliability/kept-reliability.ts";
 import { Audience } from "./identity/audience.ts";
 import { Identity } from "./identity/identity.ts";
 import { openOperatorTokens } from "./identity/operator-token.ts";
@@ -19,6 +27,8 @@ import { limits as defaultLimits, type RelayLimits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
 import { dropOldPlans } from "./operations/redrive-plans.ts";
 import type { Relay } from "./operations/relay.ts";
+import { Routes } from "./routing/routes.ts";
+import { Standings } from "./routing/standings.ts";
 import { Schemas } from "./schemas/schemas.ts";
 import { Calls } from "./transports/calls.ts";
 import { WebSocketSessions } from "./transports/websocket/sessions.ts";
@@ -38,6 +48,8 @@ export interface RelayParts extends RelayOptions {
   readonly key?: RelayKey;
   readonly artifacts?: ArtifactBytes;
   readonly engine_limits?: Partial<EngineLimits>;
+  /** How agents of other relays are fetched. */
+  readonly fetch_foreign?: FetchForeign;
   /** False: the figures of the process itself are left out, where the process is not the relay's own. */
   readonly process_metrics?: boolean;
 }
@@ -61,17 +73,23 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
   const { surroundings, log = pino({ level: "silent" }) } = parts;
   const limits: RelayLimits = { ...defaultLimits, ...parts.limits };
   const metrics = new Metrics({ process: parts.process_metrics ?? true });
-  let reread = async () => {};
   const engine = engineOf(parts, metrics, log, {
     others: (handoff, besides) => directory.others(handoff, besides),
-    reread: () => reread(),
+    onEvents: (events, resumed_at) => {
+      reliability.apply(events, resumed_at);
+      tally.apply(events);
+    },
+    reread: (resumed_at) => reread(resumed_at),
+    standing: (_namespace, agent, capability, now) => standings.of(agent, capability, now),
   });
+  const opened = await relayOf(parts, engine, metrics, limits, log);
+  const { relay, directory, reliability, standings, tally, operator_token_file, reread } = opened;
+  // Whoever is told of commits is there by now.
   await engine.start();
-  const { relay, directory, operator_token_file, ...kept } = await relayOf(parts, engine, metrics, limits);
-  reread = kept.reread;
   const calls = new Calls({ relay, limits, log, surroundings });
   const sessions = new WebSocketSessions({ relay, calls, limits, log, surroundings });
   const stopCollecting = collectRegularly(relay, surroundings, limits.collect_every_ms, log);
+  const stopDropping = dropOver([relay.negotiating, relay.contracts], limits, surroundings, log);
   return {
     relay,
     limits,
@@ -81,8 +99,13 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
     operator_token_file,
     stop: async () => {
       stopCollecting();
+      stopDropping();
+      relay.discovery.stop();
+      relay.imports.stop();
       calls.stop();
       await sessions.stop();
+      await reliability.stop();
+      await tally.stop();
       await engine.stop();
     },
   };
@@ -92,7 +115,7 @@ function engineOf(
   { store, surroundings, configuration, engine_limits, onFailure }: RelayParts,
   metrics: Metrics,
   log: Logger,
-  asked: Pick<ConstructorParameters<typeof Engine>[0], "others" | "reread">,
+  asked: Pick<ConstructorParameters<typeof Engine>[0], "others" | "onEvents" | "reread" | "standing">,
 ): Engine {
   const { retention, limits: configured } = configuration;
   const { keep_taken_ms, keep_untaken_ms, keep_events_ms } = retention;
@@ -116,21 +139,42 @@ function engineOf(
   });
 }
 
-async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limits: RelayLimits) {
+async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limits: RelayLimits, log: Logger) {
   const { store, configuration, surroundings } = parts;
   const { namespace, data_directory, admission, operator_keys } = configuration;
   const now = () => engine.now();
   const randomBytes = (count: number) => surroundings.randomBytes(count);
   const records = {
     load: (kind: string) => store.records(namespace, kind),
+    find: (kind: string, key: string) => store.record(namespace, kind, key),
     put: (writes: readonly RecordWrite[]) => engine.putRecords(writes),
   };
   const key = parts.key ?? openRelayKey(data_directory);
   const operator = openOperatorTokens(configuration.operator_tokens, data_directory);
   const schemas = new Schemas();
   const audience = new Audience(configuration.public_urls);
-  const directory = await Directory.open({ namespace, records, schemas, now });
+  const directory = await Directory.open({
+    namespace,
+    records,
+    schemas,
+    now,
+    limits,
+    isAsking: (agent, worker) => engine.isAsking(namespace, agent, worker),
+    warn: (about, message) => parts.log?.warn(about, message),
+  });
+  const routes = await Routes.open({ namespace, records, now });
   const tokens = await Tokens.open({ namespace, records, now, randomBytes });
+  const reliability = await KeptReliability.open({
+    namespace,
+    store,
+    put: records.put,
+    hasRoom: () => (engine.stats().free_bytes ?? Number.MAX_SAFE_INTEGER) > configuration.limits.reserve_bytes,
+    schedule: (delay_ms, callback) => surroundings.schedule(delay_ms, callback),
+    limits,
+    knownSince: (agent) => directory.record(agent)?.registered_at,
+    onUnwritten: (error) => log.warn({ err: error }, "measured reliability could not be written; it is tried again"),
+  });
+  const standings = new Standings({ directory, reliability: reliability.figures, limits });
   const operator_tokens = operator.tokens;
   const identity = new Identity({ namespace, directory, tokens, audience, now, operator_tokens, operator_keys });
   const registration = new Registration({
@@ -146,6 +190,27 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
   const { reserve_bytes } = configuration.limits;
   const bytes = parts.artifacts ?? new ArtifactFiles(data_directory);
   const artifacts = await Artifacts.open({ namespace, bytes, engine, store, reserve_bytes });
+  // Of its own: what is compared for discovery pushes nothing out that handoffs are checked by.
+  const compared = new Schemas(limits);
+  const compare = briefCompare(compared, limits, () => surroundings.random());
+  const found = await openDiscovery({
+    namespace,
+    records,
+    directory,
+    schemas: compared,
+    limits,
+    surroundings,
+    now,
+    compare,
+    reliability: reliability.figures,
+    fetch:
+      parts.fetch_foreign ??
+      foreignFetcher({ allow_private: configuration.import_private, max_bytes: limits.import_bytes }),
+    onFailure: (name, error) => parts.log?.warn({ err: error, name }, "an imported agent could not be refreshed"),
+  });
+  const seek = seekBy({ directory, discovery: found.discovery, schemas, limits });
+  const agreeing = { namespace, records, store, engine, directory, audience, seek, compare, limits, surroundings, log };
+  const { negotiating, contracts, tally } = await openContracts(agreeing);
   const unready = () => reasonsNotReady(engine.stats());
   const relay: Relay = {
     configuration,
@@ -155,7 +220,12 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     identity,
     registration,
     directory,
+    ...found,
+    routes,
+    reliability: reliability.figures,
     schemas,
+    negotiating,
+    contracts,
     key,
     artifacts,
     metrics,
@@ -163,15 +233,22 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     limits,
     unready,
   };
-  const reread = async () => {
+  const reread = async (resumed_at: Time) => {
     await directory.load();
+    await routes.load();
     await tokens.load();
+    await found.imports.load();
+    await reliability.reread(resumed_at);
+    await negotiating.load();
+    await contracts.load();
+    await tally.reread();
   };
-  return { relay, directory, operator_token_file: operator.file, reread };
+  return { relay, directory, reliability, standings, tally, operator_token_file: operator.file, reread };
 }
 
-function reasonsNotReady({ state }: ReturnType<Engine["stats"]>): readonly string[] {
-  return state === "running" ? [] : [`the engine is ${state}`];
+function reasonsNotReady({ state, trouble }: ReturnType<Engine["stats"]>): readonly string[] {
+  if (state === "running") return [];
+  return [`the engine is ${state}`, ...(trouble === null ? [] : [trouble])];
 }
 
 /** What nobody refers to any more, or nobody came back for. */

@@ -1,11 +1,12 @@
-/** What docs/http.md tells a reader to type is typed here, against a relay as `npm start` runs it. */
+/** What the guides with curl tell a reader to type is typed here, against a relay as `npm start` runs it. */
 
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { execPath } from "node:process";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RelayProcess } from "./testing/relay-process.ts";
@@ -28,7 +29,13 @@ function read(path: string): string {
   return readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
 }
 
-const guides = [{ guide: "docs/http.md", blocks: blocksOf(read("docs/http.md")), least: 11 }];
+const guides = [
+  { guide: "docs/http.md", blocks: blocksOf(read("docs/http.md")), least: 11 },
+  { guide: "docs/contracts.md", blocks: blocksOf(read("docs/contracts.md")), least: 9 },
+  { guide: "docs/discovery.md", blocks: blocksOf(read("docs/discovery.md")), least: 10 },
+  { guide: "docs/routing.md", blocks: blocksOf(read("docs/routing.md")), least: 8 },
+  { guide: "docs/schema-compatibility.md", blocks: blocksOf(read("docs/schema-compatibility.md")), least: 2 },
+];
 
 let directory: string;
 const relays: RelayProcess[] = [];
@@ -41,20 +48,27 @@ function start(...flags: readonly string[]): RelayProcess {
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "handfast-guide-"));
+  const bin = join(directory, "bin");
+  await mkdir(bin);
+  await symlink(fileURLToPath(new URL("../../cli/bin/handfast.js", import.meta.url)), join(bin, "handfast"));
+  // npm takes a second each time to find the command beside it. tests/packages.test.ts has the real npx.
+  await writeFile(join(bin, "npx"), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
 });
 afterAll(async () => {
   for (const relay of relays) await relay.stop();
   await rm(directory, { recursive: true });
 });
 
-/** What each block prints, in one shell from the first to the last. */
-async function walk(relay: RelayProcess, blocks: readonly Block[]): Promise<readonly string[]> {
+/** What each block prints, in one shell from the first to the last. `data` stands for the folder that a guide names. */
+async function walk(relay: RelayProcess, blocks: readonly Block[], data = ""): Promise<readonly string[]> {
   const url = await relay.url();
   const script = blocks
     .map(({ commands }) => `${commands}echo "${mark}"\n`)
     .join("")
-    .replaceAll(/http:\/\/127\.0\.0\.1:742\d/g, url);
-  const env = { ...process.env, TMPDIR: directory, PATH: `${dirname(execPath)}:${process.env["PATH"]}` };
+    .replaceAll(/http:\/\/127\.0\.0\.1:742\d/g, url)
+    .replaceAll(/\/tmp\/handfast-[a-z]+/g, data);
+  const path = `${join(directory, "bin")}:${dirname(execPath)}:${process.env["PATH"]}`;
+  const env = { ...process.env, TMPDIR: directory, HOME: directory, PATH: path };
   const ran = await promisify(execFile)("bash", ["-eu", "-o", "pipefail", "-c", script], {
     cwd: directory,
     env,
@@ -83,9 +97,10 @@ describe.each(guides)("$guide", ({ guide, blocks, least }) => {
   it("answers as it shows, also a second time on the same relay", async () => {
     expect(blocks.length).toBeGreaterThanOrEqual(least);
     expect(blocks.at(-1)?.shown).toBeDefined();
-    const relay = start("--data", join(directory, guide));
-    compare(blocks, await walk(relay, blocks));
-    compare(blocks, await walk(relay, blocks));
+    const data = join(directory, guide);
+    const relay = start("--data", data);
+    compare(blocks, await walk(relay, blocks, data));
+    compare(blocks, await walk(relay, blocks, data));
   });
 });
 

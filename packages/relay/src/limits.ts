@@ -3,6 +3,7 @@
  * `@handfast/protocol` (protocolLimits), what the state machine counts in `@handfast/core` (coreLimits).
  */
 
+import { coreLimits } from "@handfast/core";
 import { wireLimits } from "@handfast/protocol/wire";
 
 const kilobyte = 1_000;
@@ -63,6 +64,11 @@ export const limits = {
   headers_timeout_ms: 10 * second_ms,
   /** A JSON body, from the first byte to the last; and the longest pause between two pieces of an artifact. */
   body_timeout_ms: 20 * second_ms,
+  /** A body that is refused unread is thrown away for so long, without a longer pause, so that its caller hears the answer. */
+  linger_ms: 5 * second_ms,
+  linger_pause_ms: second_ms,
+  /** Of it; beyond that the connection is closed whether or not the answer was read. */
+  linger_bytes: 64 * 1024 * 1024,
   /** How long what is in flight may take to finish when the relay stops. */
   stop_ms: 10 * second_ms,
   long_poll_ms: 60 * second_ms,
@@ -79,8 +85,8 @@ export const limits = {
   workers_per_agent: 1_000,
   duration_most_ms: 30 * day_ms,
   default_deadline_ms: 15 * minute_ms,
-  default_ack_ms: 10 * second_ms,
-  default_lease_ms: 30 * second_ms,
+  default_ack_ms: coreLimits.default_ack_ms,
+  default_lease_ms: coreLimits.default_lease_ms,
   default_attempts: 3,
   default_deliveries: 10,
   progress_note_chars: 1_000,
@@ -92,8 +98,6 @@ export const limits = {
   /** Of a correlation's stream: the shortest time between two looks at the log, and at the progress of what is held. */
   sse_gather_ms: 100,
   sse_progress_ms: second_ms,
-  /** A desk that waits for questions is woken by everything that happens; it looks again at most this often. */
-  desk_pause_ms: 200,
   /** Open streams, over HTTP and WebSockets together. */
   sse_streams: 10_000,
   sse_streams_per_agent: 1_000,
@@ -189,12 +193,139 @@ export const limits = {
   manifest_bytes_total: 512 * megabyte,
   /** Older manifests of one agent, kept for leases that were given under them. */
   manifests_kept_per_agent: 32,
+  /** Manifests of one agent that can still be read, on disk: beyond any of these three its oldest goes, and that is logged. */
+  manifests_remembered_per_agent: 1_000,
+  manifest_history_bytes_per_agent: 64 * megabyte,
+  manifest_history_bytes_total: 4 * gigabyte,
+  manifests_dropped_at_once: 100,
+  default_registration_lease_ms: day_ms,
+  /** Nobody lapses before the relay has been up for so long, or for one whole lease where that is shorter. */
+  registration_grace_ms: 5 * minute_ms,
+  /** How often a sign of life is written within one lease. */
+  registration_signs_per_lease: 4,
+  signs_saved_at_once: 500,
+  /** A worker heard of within so long makes its agent live. */
+  live_ms: minute_ms,
   /** What was accepted this shortly after a new manifest may have been judged by the one before: it is judged again. */
   manifest_settle_ms: 2 * second_ms,
   /** Distinct input schemas of one capability that a submit is checked against. */
   schemas_checked_per_submit: 64,
   /** Agents left out of a handoff at its accept; where more would be, each is checked at the delivery instead. */
   agents_excluded_per_submit: 256,
+  /** Versions named to a sender that asked for another. */
+  versions_told: 20,
+  /** Capabilities whose work operators divide among versions. */
+  routes: 1_000,
+
+  // Discovery
+  /** Of each part of a capability's text that is searched by words. */
+  discovery_text_chars: 2_000,
+  discovery_words_per_part: 200,
+  discovery_properties: 100,
+  /** Words of a need that are looked for. */
+  discovery_words: 16,
+  /** In one call: texts that have a word, entries looked at, and those among them that are compared with each other. */
+  discovery_texts_visited: 1_000,
+  discovery_shapes_visited: 5_000,
+  discovery_scanned: 10_000,
+  discovery_ranked: 250,
+  discovery_hits_default: 10,
+  /** When a relay starts, reading what all agents offer lets others go first after so long. */
+  discovery_fill_ms: 20,
+  /** Of the hits in one answer, which holds one at least. */
+  discovery_reply_bytes: megabyte,
+  /** In one call: pairs of schemas compared anew, at most and whatever it takes; and how long the others may take. */
+  discovery_comparisons: 256,
+  discovery_comparisons_least: 4,
+  discovery_compare_ms: 4,
+  /** Of one comparison: its proof, and its search for a counterexample; some milliseconds at worst. */
+  discovery_compare_steps: 3_000_000,
+  discovery_compare_samples: 1_000,
+  /** What checking a need's input against one schema may cost. */
+  discovery_check_steps: 2_000_000,
+  discovery_verdicts_kept: 50_000,
+  /** What is remembered of whether a handoff's expectation follows from its contract. */
+  contract_expectations_kept: 10_000,
+  /** Those that do not meet a need: how many are looked at, and how many are told. */
+  discovery_near_scanned: 500,
+  discovery_near: 5,
+  /** Names that may be a misspelt one: how many are compared with it. */
+  discovery_names_compared: 2_000,
+
+  // Agents that are registered elsewhere
+  imports: 1_000,
+  /** What one of them may send. */
+  import_bytes: megabyte,
+  import_fetch_ms: 10 * second_ms,
+  /** Where it says nothing of a lease. */
+  import_lease_seconds: 24 * 60 * 60,
+  /** Between two looks for what must be refreshed: at least, and at most. */
+  import_pause_ms: second_ms,
+  import_look_ms: 60 * minute_ms,
+  /** After a refresh that came to nothing; twice as long after each further one. */
+  import_retry_ms: minute_ms,
+  import_retry_most_ms: 60 * minute_ms,
+
+  // Measured reliability
+  /** After so long an attempt weighs half. */
+  reliability_half_life_ms: day_ms,
+  /** Agents times capabilities that figures are kept of: the longest unheard of goes first. */
+  reliability_pairs: 100_000,
+  /** Pairs in one record of the store: with the longest names and the widest histograms below 64 kB. */
+  reliability_chunk_pairs: 16,
+  /** What changed is written so long after the first change. */
+  reliability_write_ms: 5 * second_ms,
+  /** Where more records than this have changed, the next write waits longer in proportion. */
+  reliability_write_chunks: 256,
+  /** Of a log that was never measured, so much is read at the first start. */
+  reliability_first_events: 500_000,
+  /** How slowly a slow answer is forgotten, where routing weighs latencies. */
+  reliability_peak_forget_ms: minute_ms,
+  /** Pairs that are told of in the metrics: the busiest. */
+  reliability_gauges: 100,
+  /** After so many failures in a row an agent is left out of a capability, for this long times how often it happened. */
+  ejection_failures: 5,
+  ejection_ms: 30 * second_ms,
+  ejection_most_ms: 5 * minute_ms,
+  /** Of the agents of a capability; one of two or more always. */
+  ejection_share: 0.1,
+  /** Of an agent with fewer attempts than this too little is known to weigh it against others. */
+  newcomer_attempts: 10,
+
+  // Negotiations and contracts
+  /** Offers that one negotiation brings, the best first; and the nearest misses. */
+  offers_per_negotiation: 32,
+  near_per_negotiation: 8,
+  /** Agents that one negotiation asks live, and calls that one agent has open. */
+  calls_per_negotiation: 16,
+  calls_per_agent: 256,
+  negotiations_per_agent: 64,
+  /** Negotiations that are being begun, one after another: each searches for some milliseconds. */
+  negotiations_in_line: 128,
+  /** What the offers of one negotiation quote of capabilities; all negotiations of one asker, and of all: they are in memory. */
+  negotiation_bytes: megabyte,
+  negotiation_bytes_per_agent: 8 * megabyte,
+  negotiation_bytes_total: 256 * megabyte,
+  negotiations_dropped_at_once: 500,
+  /** After its last offer expired it can still be read, and the offer be told from one that never was. */
+  negotiation_kept_ms: 60 * minute_ms,
+  default_reply_by_ms: 5 * second_ms,
+  offer_life_ms: 10 * minute_ms,
+  default_contract_ms: day_ms,
+  /** Of one asker, with what each side said; and of all: they are kept in memory. */
+  contracts_per_agent: 10_000,
+  contract_bytes_per_agent: 64 * megabyte,
+  contract_bytes_total: 512 * megabyte,
+  contracts_dropped_at_once: 500,
+  /** Where as many were dropped as are at a time, the next go so soon after. */
+  drop_again_ms: second_ms,
+  /** Contracts that one page of a list looks at, where most of them are not what is asked for. */
+  contracts_scanned: 10_000,
+  /** A contract that is over, and under which nothing can be open, can still be read for so long. */
+  contract_kept_ms: 7 * day_ms,
+  /** Counts that changed are written so long after the first change; the place in the log after so many events. */
+  contract_write_ms: 2 * second_ms,
+  contract_mark_events: 20_000,
 
   // JSON Schemas from strangers
   schema_bytes: 64 * kilobyte,
@@ -204,6 +335,8 @@ export const limits = {
   call_schema_nodes: 300,
   /** Nodes after every `$ref` is written out: what doubling by reference explodes. */
   schema_expanded_nodes: 5_000,
+  /** Schemas inside of each other after that: whoever walks down recurses. */
+  schema_expanded_depth: 128,
   schema_properties: 500,
   schema_branches: 64,
   schema_enum_values: 500,
@@ -218,6 +351,20 @@ export const limits = {
   /** Admitting a schema and checking an input that took longer let others go first before the next of the same batch. */
   schema_pause_after_ms: 2,
   fault_message_chars: 500,
+
+  // Comparing two of them (schemas/compatibility)
+  /** How deep a proof, and a search for a counterexample, goes. */
+  compare_depth: 100,
+  /** What a proof may cost, in steps of schemas/meter.ts. */
+  compare_proof_steps: 50_000_000,
+  /** What a search for a counterexample may cost. */
+  compare_search_steps: 50_000_000,
+  /** What may be spent on checking what was found, and on making it smaller. */
+  compare_check_steps: 20_000_000,
+  /** Values that are tried, those inside others included. */
+  compare_samples: 20_000,
+  compare_sample_bytes: 32 * kilobyte,
+  compare_shrink_tries: 300,
 } as const;
 
 export type RelayLimits = { readonly [Name in keyof typeof limits]: number };

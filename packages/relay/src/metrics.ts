@@ -3,6 +3,15 @@
 import type { Engine } from "@handfast/engine";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { CallFigures } from "./call-figures.ts";
+import type { MeasuredPair } from "./directory/reliability/reliability.ts";
+
+/** What is not counted as it happens, but looked up when somebody asks. */
+export interface LookedUp {
+  readonly stats: ReturnType<Engine["stats"]>;
+  readonly counts: Readonly<Record<string, number>>;
+  /** The busiest pairs of agent and capability: a bounded number. */
+  readonly measured: readonly MeasuredPair[];
+}
 
 export class Metrics {
   readonly #registry = new Registry();
@@ -16,6 +25,9 @@ export class Metrics {
   readonly #faults: Counter<"kind">;
   readonly #connections: Gauge;
   readonly #closed: Counter<"code">;
+  readonly #reliability: Gauge<"agent" | "capability" | "bound">;
+  readonly #attempts: Gauge<"agent" | "capability">;
+  readonly #latency: Gauge<"agent" | "capability" | "quantile">;
 
   /** `process`: also the event loop's delay, memory and CPU of the whole process. */
   constructor({ process }: { readonly process: boolean } = { process: true }) {
@@ -64,6 +76,24 @@ export class Metrics {
       labelNames: ["code"],
       registers,
     });
+    this.#reliability = new Gauge({
+      name: "handfast_reliability",
+      help: "Between these bounds lies an agent's share of attempts that succeed, with 95 % confidence.",
+      labelNames: ["agent", "capability", "bound"],
+      registers,
+    });
+    this.#attempts = new Gauge({
+      name: "handfast_reliability_attempts",
+      help: "How many attempts the bounds come from, each weighing less the older it is.",
+      labelNames: ["agent", "capability"],
+      registers,
+    });
+    this.#latency = new Gauge({
+      name: "handfast_reliability_latency_seconds",
+      help: "How long attempts that succeeded took, from the ack to the end.",
+      labelNames: ["agent", "capability", "quantile"],
+      registers,
+    });
   }
 
   called(operation: string, code: number, took_ms: number): void {
@@ -101,13 +131,28 @@ export class Metrics {
     this.#faults.inc({ kind });
   }
 
-  async text(stats: ReturnType<Engine["stats"]>, counts: Readonly<Record<string, number>>): Promise<string> {
+  async text({ stats, counts, measured }: LookedUp): Promise<string> {
     this.#handoffs.reset();
     for (const [state, count] of Object.entries(counts)) this.#handoffs.set({ state }, count);
     for (const [what, value] of Object.entries(stats)) {
       if (typeof value === "number") this.#engine.set({ what }, value);
     }
+    this.#tellMeasured(measured);
     return `${await this.#registry.metrics()}\n${this.#calls.text()}`;
+  }
+
+  #tellMeasured(pairs: readonly MeasuredPair[]): void {
+    this.#reliability.reset();
+    this.#attempts.reset();
+    this.#latency.reset();
+    for (const { agent, capability, measured } of pairs) {
+      const { n, lower, upper, p50_ms, p95_ms } = measured;
+      this.#reliability.set({ agent, capability, bound: "lower" }, lower);
+      this.#reliability.set({ agent, capability, bound: "upper" }, upper);
+      this.#attempts.set({ agent, capability }, n);
+      if (p50_ms !== null) this.#latency.set({ agent, capability, quantile: "0.5" }, p50_ms / 1_000);
+      if (p95_ms !== null) this.#latency.set({ agent, capability, quantile: "0.95" }, p95_ms / 1_000);
+    }
   }
 
   get content_type(): string {

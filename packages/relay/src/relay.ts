@@ -1,6 +1,7 @@
 /** A relay that listens: its parts over a store on disk, served on a port; and taken apart again in order. */
 
 import { realSurroundings, type Store } from "@handfast/engine";
+import { openPostgresStore, shownUrl } from "@handfast/store-postgres";
 import { openSqliteStore } from "@handfast/store-sqlite";
 import { assembleRelay, type RelayOptions } from "./assemble.ts";
 import type { Configuration } from "./configuration/configuration.ts";
@@ -11,6 +12,8 @@ export interface RunningRelay {
   readonly url: string;
   /** Where it really listens, which a proxy may stand before. */
   readonly listens_on: string;
+  /** Where the handoffs are: a directory, or a URL without its password. */
+  readonly store: string;
   /** Where the operator's token was put; null: it was configured. */
   readonly operator_token_file: string | null;
   /** Leases stay: workers go on under them when the relay is back. */
@@ -18,13 +21,18 @@ export interface RunningRelay {
 }
 
 export async function startRelay(configuration: Configuration, options: RelayOptions = {}): Promise<RunningRelay> {
-  const store = await openSqliteStore({ directory: configuration.data_directory });
+  const store = await openStore(configuration);
   try {
     return await startOn(store, configuration, options);
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** A relay remembers what it wrote, so it must be the only one that writes. */
+function openStore({ store, data_directory }: Configuration): Promise<Store> {
+  return store === null ? openSqliteStore({ directory: data_directory }) : openPostgresStore(store, { alone: true });
 }
 
 async function startOn(store: Store, configuration: Configuration, options: RelayOptions): Promise<RunningRelay> {
@@ -40,6 +48,7 @@ async function startOn(store: Store, configuration: Configuration, options: Rela
   return {
     url: relay.audience.all()[0] ?? "",
     listens_on: listening[0] ?? "",
+    store: configuration.store === null ? configuration.data_directory : shownUrl(configuration.store),
     operator_token_file,
     stop: async () => {
       await server.stop();

@@ -1,6 +1,7 @@
 /** A relay as a process: configuration in, log out, until a signal or a failure ends it. `npm start` and the command share it. */
 
 import { relative } from "node:path";
+import { PostgresStoreError } from "@handfast/store-postgres";
 import { SqliteStoreError } from "@handfast/store-sqlite";
 import { pino } from "pino";
 import { type Configuration, ConfigurationError } from "./configuration/configuration.ts";
@@ -63,11 +64,11 @@ async function run({ argv, env, cwd, stdout, stderr, announce }: RelayProcessOpt
 }
 
 /** What to know about a relay that listens, in one line. */
-export function relayLine({ development, data_directory }: Configuration, relay: RunningRelay, cwd: string): string {
+export function relayLine({ development, store }: Configuration, relay: RunningRelay, cwd: string): string {
   const { url, listens_on } = relay;
   const where = listens_on === url ? "" : ` · listens on ${listens_on}`;
   const mode = development ? "DEVELOPMENT MODE" : "production";
-  return `relay ${url}${where} · store ${shownPath(data_directory, cwd)} · ${mode}`;
+  return `relay ${url}${where} · store ${store === null ? shownPath(relay.store, cwd) : relay.store} · ${mode}`;
 }
 
 export const development_warning =
@@ -91,9 +92,9 @@ function explain(error: unknown, say: (line: string) => void): number {
     say(error.message);
     return exit_code.configuration;
   }
-  if (error instanceof SqliteStoreError) {
+  if (error instanceof SqliteStoreError || error instanceof PostgresStoreError) {
     say(`The store cannot be opened: ${error.message}`);
-    return exit_code.unavailable;
+    return error.fault === "bad_url" ? exit_code.configuration : exit_code.unavailable;
   }
   if (error instanceof Error && "syscall" in error && error.syscall === "listen") {
     const { message, code, port } = error as NodeJS.ErrnoException & { readonly port?: number };

@@ -9,16 +9,24 @@
  */
 
 import type { StatementSync } from "node:sqlite";
-import type { Body, RecordWrite, Unit, UnitResult, Write } from "@handfast/engine";
+import {
+  type Body,
+  type LogEntry,
+  type RecordWrite,
+  stateJson,
+  type Unit,
+  type UnitResult,
+  type Write,
+} from "@handfast/engine";
 import { type Connection, number, type Value } from "./connection.ts";
 import { Counts } from "./counts.ts";
 import { ensure, SqliteStoreError } from "./errors.ts";
 import { Inserts } from "./inserts.ts";
 import type { KnownRow } from "./known-rows.ts";
 import type { Lookup } from "./lookup.ts";
-import { changingValues, fixedValues, stateJson } from "./row.ts";
+import { changingValues, fixedValues } from "./row.ts";
 import * as body from "./sql/body.ts";
-import { insertEvents } from "./sql/event.ts";
+import { insertEvents, of_no_handoff } from "./sql/event.ts";
 import * as handoff from "./sql/handoff.ts";
 import * as keys from "./sql/key.ts";
 import * as record from "./sql/record.ts";
@@ -75,11 +83,12 @@ export class Writer {
     return result;
   }
 
-  #unit({ writes, records }: Unit): UnitResult {
+  #unit({ writes, records, entries = [] }: Unit): UnitResult {
     const aimed = this.#check(writes);
     if (aimed === null || !this.#recordsAsExpected(records)) return "conflict";
     // In the order of the writes, whatever handoff they belong to: that is the log's order.
     for (const { write, target } of aimed) this.#tell(write, target);
+    for (const entry of entries) this.#note(entry);
     for (const { write, target } of aimed) if (write === target.last) this.#target(target);
     for (const { write, target } of aimed) this.#enclosed(write, target);
     for (const write of records) this.#record(write);
@@ -130,6 +139,11 @@ export class Writer {
         JSON.stringify(event),
       );
     }
+  }
+
+  #note(entry: LogEntry): void {
+    this.#head += 1;
+    this.#events.add(this.#head, entry.namespace, of_no_handoff, null, entry.at, JSON.stringify(entry));
   }
 
   #target({ pos, before, first, last }: Target): void {

@@ -1,6 +1,7 @@
 /** One connection with its settings read back, and its prepared statements kept. */
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import { number } from "@handfast/engine";
 import { SqliteStoreError } from "./errors.ts";
 import { busy_timeout_ms, cache_kib, checkpoint_bound_pages } from "./limits.ts";
 
@@ -100,29 +101,4 @@ function expectSetting(db: DatabaseSync, path: string, name: string, wanted: str
 }
 
 // Columns are typed by STRICT tables; these say which type a column has where it is read.
-
-export function text(row: Row | undefined, column: string): string {
-  const value = row?.[column];
-  if (typeof value !== "string") throw unexpected(column, "text", value);
-  return value;
-}
-
-export function textOrNull(row: Row, column: string): string | null {
-  return row[column] === null ? null : text(row, column);
-}
-
-export function number(row: Row | undefined, column: string): number {
-  const value = row?.[column];
-  if (typeof value !== "number") throw unexpected(column, "a number", value);
-  return value;
-}
-
-export function bytesOrNull(row: Row, column: string): Uint8Array | null {
-  const value = row[column];
-  if (value === null || value instanceof Uint8Array) return value;
-  throw unexpected(column, "bytes", value);
-}
-
-function unexpected(column: string, wanted: string, value: unknown): TypeError {
-  return new TypeError(`the database answers ${typeof value} for ${column} where ${wanted} was expected`);
-}
+export { number, text, textOrNull } from "@handfast/engine";

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@handfast/engine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { accept, change, deliver, sampleHandoff, unit } from "../../engine/src/store.samples.ts";
+import { accept, change, deliver, end, purge, sampleHandoff, unit } from "../../engine/src/store.samples.ts";
 import { openWriter } from "./connection.ts";
+import type { Sync } from "./log-sync.ts";
 import { migrations } from "./migrations/mod.ts";
 import { databaseName, openSqliteStore } from "./mod.ts";
 
@@ -103,7 +104,9 @@ describe("opening", () => {
 
   test("a database of a newer version is refused and left as it was", async () => {
     await (await openSqliteStore({ directory }, { migrations: [...migrations, "CREATE TABLE later (x)"] })).close();
-    const newer = { fault: "too_new", message: expect.stringMatching(/schema 3.*up to 2.*newer version/) };
+    const known = migrations.length;
+    const told = new RegExp(`schema ${known + 1}.*up to ${known}.*newer version`);
+    const newer = { fault: "too_new", message: expect.stringMatching(told) };
     await expect(openSqliteStore({ directory })).rejects.toMatchObject(newer);
     await expect(openSqliteStore({ directory })).rejects.toMatchObject(newer);
   });
@@ -218,14 +221,31 @@ test("a commit is not confirmed by a sync that began before it", async () => {
   const running: ((error: Error | null) => void)[] = [];
   const store = await openSqliteStore({ directory }, { sync: (_, done) => void running.push(done) });
   const told: string[] = [];
-  const pruned = store.prune(1, 1, 10).then(() => told.push("prune"));
-  const committed = store.commit([unit(accept(sampleHandoff("a")))]).then(() => told.push("commit"));
+  const commit = (id: string) => store.commit([unit(accept(sampleHandoff(id)))]).then(() => told.push(id));
+  const [first, second] = [commit("a"), commit("b")];
   running.shift()?.(null);
-  await pruned;
+  await first;
   await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(told).toEqual(["prune"]);
+  expect(told).toEqual(["a"]);
   running.shift()?.(null);
-  await committed;
+  await second;
+  await store.close();
+});
+
+test("what retention drops is synced; where it drops nothing, there is nothing to sync", async () => {
+  let syncs = 0;
+  const sync: Sync = (_, done) => {
+    syncs += 1;
+    done(null);
+  };
+  const store = await openSqliteStore({ directory }, { sync });
+  const accepted = accept(sampleHandoff("a"));
+  const ended = end(accepted.next, "completed", 200);
+  for (const write of [accepted, ended, purge(ended.next, 5)]) await store.commit([unit(write)]);
+  expect(await store.prune(4, 0, 10)).toEqual({ events: 0, keys: 0 });
+  expect(syncs).toBe(3);
+  expect(await store.prune(5, 0, 10)).toEqual({ events: 0, keys: 1 });
+  expect(syncs).toBe(4);
   await store.close();
 });
 

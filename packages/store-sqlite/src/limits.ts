@@ -21,6 +21,8 @@ export const cache_kib = 64 * 1024;
 
 /** Rows that a list or an export looks at in one read transaction: long ones keep the write-ahead log from shrinking. */
 export const scan_rows = 2_000;
+/** The same where most rows are passed over without leaving SQLite. */
+export const range_rows = 8_000;
 
 /** Up to here the events of one handoff are read at once on the writer's connection, sparing the way to the thread. */
 export const direct_events = 256;

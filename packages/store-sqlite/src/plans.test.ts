@@ -31,6 +31,8 @@ const lists: readonly Partial<ListQuery>[] = [
   { to: "a" },
   { correlation_id: "c" },
   { causation_id: "c" },
+  { conversation_id: "c" },
+  { conversation_id: "c", party: "a" },
   { label: { key: "k", value: "v" } },
   { untaken: true },
   { untaken: true, from: "a" },

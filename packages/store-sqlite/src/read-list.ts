@@ -90,6 +90,7 @@ function sourcesOf(query: ListQuery): readonly string[] {
   if (query.correlation_id !== undefined) {
     return [by("correlation", "correlation_id = :correlation_id"), by("id", "id = :correlation_id")];
   }
+  if (query.conversation_id !== undefined) return [by("conversation", "conversation_id = :conversation_id")];
   if (query.code !== undefined && query.code !== 200) return [by("code", "code = :code AND code <> 200")];
   if (state !== undefined && openStates.has(state)) return [by("open", "open = 1")];
   if (state !== undefined && state !== "completed") return [by("ended_badly", `state = :state AND ${endedBadly}`)];
@@ -122,6 +123,7 @@ function conditionsOf(query: ListQuery): readonly string[] {
   ask(query.to, "addressee IS :to");
   ask(query.correlation_id, "coalesce(correlation_id, id) = :correlation_id");
   ask(query.causation_id, "causation_id IS :causation_id");
+  ask(query.conversation_id, "conversation_id IS :conversation_id");
   ask(
     query.label,
     "EXISTS (SELECT 1 FROM labels WHERE labels.namespace = :namespace AND key = :label_key AND value = :label_value AND labels.handoff = pos)",
@@ -138,7 +140,17 @@ function conditionsOf(query: ListQuery): readonly string[] {
 function parametersOf(query: ListQuery): Parameters {
   const parameters: Parameters = { namespace: query.namespace };
   const { label, question_to, dead_letter } = query;
-  for (const name of ["from", "party", "state", "capability", "to", "correlation_id", "causation_id"] as const) {
+  const named = [
+    "from",
+    "party",
+    "state",
+    "capability",
+    "to",
+    "correlation_id",
+    "causation_id",
+    "conversation_id",
+  ] as const;
+  for (const name of named) {
     const value = query[name];
     if (value !== undefined) parameters[name] = value;
   }

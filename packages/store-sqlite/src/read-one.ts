@@ -1,11 +1,10 @@
 /** Reads of single things, on the writer's connection. */
 
-import type { Ready } from "@handfast/core";
-import type { Body, BodyKind, StoredRecord } from "@handfast/engine";
-import { bytesOrNull, type Connection, number, type Row, text, textOrNull } from "./connection.ts";
-import { parseState } from "./row.ts";
+import type { Ready, Tie } from "@handfast/core";
+import { type Body, type BodyKind, bodyOf, number, readyOf, text } from "@handfast/engine";
+import type { Connection } from "./connection.ts";
 import { findBodies, findBody, findHandoffBody } from "./sql/body.ts";
-import { findReady } from "./sql/dispatch.ts";
+import { findReady, findServedInConversation, findServedInOrder } from "./sql/dispatch.ts";
 
 export function readBody(connection: Connection, namespace: string, id: string, kind: BodyKind, nth: number) {
   const is_own = kind === "handoff" && nth === 0;
@@ -37,50 +36,10 @@ export function readCandidates(connection: Connection, query: CandidateQuery): r
   return rows.slice(0, limit).map(readyOf);
 }
 
-export function recordOf(row: Row): StoredRecord {
-  return {
-    namespace: text(row, "namespace"),
-    kind: text(row, "kind"),
-    key: text(row, "key"),
-    version: number(row, "version"),
-    value: JSON.parse(text(row, "json")),
-  };
-}
-
-function readyOf(row: Row): Ready {
-  const state = parseState(text(row, "json"));
-  return {
-    id: text(row, "id"),
-    queue: text(row, "queue"),
-    rank: number(row, "rank"),
-    excluded: state.excluded,
-    avoid: state.avoid,
-    prefer: state.prefer,
-  };
-}
-
-const bodyKinds: ReadonlySet<string> = new Set<BodyKind>([
-  "handoff",
-  "ack",
-  "outcome",
-  "checkpoint",
-  "question",
-  "answer",
-  "cancel",
-]);
-
-function bodyOf(row: Row): Body {
-  const kind = text(row, "kind");
-  if (!isBodyKind(kind)) throw new TypeError(`unknown kind of body in the database: ${kind}`);
-  return {
-    kind,
-    number: number(row, "number"),
-    document: textOrNull(row, "document"),
-    proof: textOrNull(row, "proof"),
-    payload: bytesOrNull(row, "payload"),
-  };
-}
-
-function isBodyKind(kind: string): kind is BodyKind {
-  return bodyKinds.has(kind);
+export function readLastServed(connection: Connection, namespace: string, tie: Tie): string | null {
+  const row =
+    tie.kind === "sticky_order"
+      ? connection.get(findServedInOrder, namespace, tie.lane)
+      : connection.get(findServedInConversation, namespace, tie.conversation_id, tie.capability);
+  return row === undefined ? null : text(row, "last_agent");
 }

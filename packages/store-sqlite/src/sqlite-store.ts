@@ -9,20 +9,21 @@
  * since is answered before it has ended.
  */
 
-import type { Time } from "@handfast/core";
+import type { Tie, Time } from "@handfast/core";
 import type { BodyKind, EventQuery, ListQuery, Page, Space, Store, Unit, UnitResult } from "@handfast/engine";
+import { recordOf } from "@handfast/engine";
 import type { BackupProgress } from "./backup.ts";
-import { number, type Row, text } from "./connection.ts";
+import { number, type Row, text, textOrNull } from "./connection.ts";
 import { SqliteStoreError } from "./errors.ts";
 import { checkpoint_pages, commits_per_look, direct_events } from "./limits.ts";
 import { freeBytes, usedBytes } from "./location.ts";
 import { prune } from "./prune.ts";
 import { readEvents } from "./read-events.ts";
-import { type CandidateQuery, readBodies, readBody, readCandidates, recordOf } from "./read-one.ts";
+import { type CandidateQuery, readBodies, readBody, readCandidates, readLastServed } from "./read-one.ts";
 import { parseHandoff } from "./row.ts";
 import { finish } from "./scan.ts";
 import type { Session } from "./session.ts";
-import { findDue, findHeld, findLaneMembers, findNextDue, findOpenChildren } from "./sql/dispatch.ts";
+import { findDue, findHeld, findLaneMembers, findLeases, findNextDue, findOpenChildren } from "./sql/dispatch.ts";
 import { readLatest } from "./sql/event.ts";
 import { countOpenBySender, findReferrers } from "./sql/handoff.ts";
 import { findPurged } from "./sql/key.ts";
@@ -103,6 +104,21 @@ export class SqliteStore implements Store {
     return this.#read(({ connection }) => connection.all(findHeld, namespace, agent, worker).map(idOf));
   }
 
+  leases() {
+    return this.#read(({ connection }) =>
+      connection.all(findLeases).map((row) => ({
+        namespace: text(row, "namespace"),
+        id: idOf(row),
+        agent: text(row, "holder_agent"),
+        capability: textOrNull(row, "capability"),
+      })),
+    );
+  }
+
+  lastServed(namespace: string, tie: Tie) {
+    return this.#read(({ connection }) => readLastServed(connection, namespace, tie));
+  }
+
   openChildren(namespace: string, parent: string, limit: number) {
     return this.#read(({ connection }) => connection.all(findOpenChildren, namespace, parent, limit).map(idOf));
   }
@@ -152,7 +168,9 @@ export class SqliteStore implements Store {
   }
 
   async prune(now: Time, events_before: Time, limit: number) {
-    return this.#transaction(({ connection }) => prune(connection, now, events_before, limit));
+    // Most of the time nothing is old enough: then there is nothing to sync.
+    const dropped = ({ events, keys }: { readonly events: number; readonly keys: number }) => events + keys > 0;
+    return this.#transaction(({ connection }) => prune(connection, now, events_before, limit), dropped);
   }
 
   async space(): Promise<Space> {
@@ -196,13 +214,16 @@ export class SqliteStore implements Store {
     return this.#session;
   }
 
-  async #transaction<Result>(write: (session: Session) => Result): Promise<Result> {
+  async #transaction<Result>(
+    write: (session: Session) => Result,
+    wrote: (result: Result) => boolean = () => true,
+  ): Promise<Result> {
     const session = this.#usable();
     try {
       session.connection.run("BEGIN IMMEDIATE");
       const result = write(session);
       session.connection.run("COMMIT");
-      await session.log?.sync();
+      if (wrote(result)) await session.log?.sync();
       return result;
     } catch (error) {
       throw session === this.#session ? this.#fail(error) : error;

@@ -131,6 +131,22 @@ async def cancel(base: Base, handoff: str, digest: str | None, reason: str | Non
     return await base.link.call("cancel", params=params, body=body)
 
 
+async def agree(base: Base, offer: str, terms: Mapping[str, Any] | None) -> Any:
+    """Takes an offer: on terms that this agent has seen (``contract``, ``terms``), or by the offer's id alone."""
+    signed = None if terms is None else base.sealed("contract", dict(terms))
+    return await base.link.call("agree", body=signed or {"offer_id": offer})
+
+
+async def propose(base: Base, call: str, said: dict[str, Any]) -> Any:
+    """Answers a call for a proposal, with the whole ``terms`` or with ``decline``. Repeated alike, it is answered
+    alike."""
+    body = base.sealed("proposal", {"offer": call, **said})
+    if body is None:
+        terms = said.get("terms")
+        body = said if terms is None else {name: terms[name] for name in ("cost", "limits", "valid_until")}
+    return await base.link.call("propose", params={"id": call}, body=body)
+
+
 async def answer(base: Base, question: str | Mapping[str, Any], value: Any) -> Any:
     """A question as it is listed; or its id alone, and the rest is read first."""
     known: Mapping[str, Any] = {"id": question} if isinstance(question, str) else question

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,7 @@ class Base:
         identity: Identity,
         surroundings: Surroundings,
         trust: Trust,
-        offer: Callable[[Sequence[Capability]], Awaitable[None]],
+        offer: Callable[[Sequence[Capability], Mapping[str, dict[str, Any]]], Awaitable[None]],
         on_warning: Callable[[ClientWarning], None],
     ) -> None:
         self.agent = agent
@@ -130,12 +130,15 @@ class Base:
             for document, proof, beside in zip(documents, proofs, carried, strict=True)
         ]
 
-    async def register(self, capabilities: Sequence[Capability]) -> None:
+    async def register(
+        self, capabilities: Sequence[Capability], costs: Mapping[str, dict[str, Any]] | None = None
+    ) -> None:
         """Announces what this agent offers: by a signed registration, or with a token by set_capabilities.
 
-        Repeated by itself when the relay has forgotten the agent (it came back empty).
+        Repeated by itself when the relay has forgotten the agent (it came back empty). Costs by capability, in plain:
+        they are sealed here.
         """
-        await self._offer(capabilities)
+        await self._offer(capabilities, costs or {})
 
     def warn(self, reason: str, message: str, handoff: str | None = None) -> None:
         """Tells a person; nothing fails. Raises nothing, whatever the user's own function does."""

@@ -5,26 +5,42 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from typing_extensions import Self, Unpack
 
 from ._base import Base
 from ._connect import open_base
 from ._duration import Duration, to_seconds
+from ._find import (
+    AsyncContract,
+    AsyncNegotiation,
+    ContractState,
+    Found,
+    Need,
+    TermsNeeded,
+    find,
+    list_contracts,
+    negotiate,
+    read_contract,
+)
 from ._generated.views import QuestionView, Receipt
 from ._link import closed_error
 from ._operations import Params
 from ._send.handle import AsyncHandle
-from ._send.options import ScatterOptions, SendOptions, Target, Task
+from ._send.options import ScatterOptions, ScatterTerms, SendOptions, SendTerms, Target, Task
 from ._send.scatter import AsyncScatter
 from ._send.sending import Sending
 from ._serve.capabilities import Registry
+from ._serve.propose import Propose
+from ._serve.terms import CapabilityTerms
 from ._settings import ConnectOptions
+from .errors import UsageError
 
 if TYPE_CHECKING:
     from ._serve import Capabilities, Server
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _CLOSE_GRACE = 5.0
@@ -74,8 +90,14 @@ class AsyncClient:
     key: str | None
     """Thumbprint of the agent's key; None: a token only."""
 
-    def __init__(self, base: Base) -> None:
-        """For `connect()`."""
+    def __init__(self, base: Base | None = None, **options: Unpack[ConnectOptions]) -> None:
+        """For `connect()`, which awaits the relay as a constructor cannot."""
+        if not isinstance(base, Base):
+            raise UsageError(
+                "An AsyncClient is connected when it is made, and that has to be awaited.",
+                'Write async with handfast.connect(agent="planner") as hf: or hf = await handfast.connect(...), with '
+                "the same options; handfast.Client(...) is for code that blocks.",
+            )
         self._base = base
         self._sending = Sending(base)
         self._registry = Registry()
@@ -93,17 +115,33 @@ class AsyncClient:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.agent} at {self.url}>"
 
+    @overload
+    async def send(
+        self, target: Target, input: Any, *, expects: type[T], **options: Unpack[SendTerms]
+    ) -> AsyncHandle[T]: ...
+
+    @overload
+    async def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> AsyncHandle[Any]: ...
+
     async def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> AsyncHandle[Any]:
         """Gives work to an agent (``{"to": name}``), or to whoever offers a capability (a str, or ``{"capability":
         name}``).
 
-        Returns once the relay has it on disk.
+        Returns once the relay has it on disk. With ``expects=Model`` its result is such a model.
         """
         return await self._sending.send(target, input, **options)
 
     async def notify(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Receipt:
         """Tells somebody something: it ends as completed when it is acknowledged."""
         return await self._sending.notify(target, input, **options)
+
+    @overload
+    def scatter(
+        self, tasks: Sequence[Task], *, expects: type[T], **options: Unpack[ScatterTerms]
+    ) -> AsyncScatter[T]: ...
+
+    @overload
+    def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> AsyncScatter[Any]: ...
 
     def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> AsyncScatter[Any]:
         """Gives many pieces of work away at once, and gathers what becomes of them."""
@@ -149,15 +187,21 @@ class AsyncClient:
         idempotent: bool | None = None,
         ext: dict[str, Any] | None = None,
         text: bool = False,
+        propose: Propose | None = None,
+        **terms: Unpack[CapabilityTerms],
     ) -> Callable[[F], F]:
         """Puts a capability on a function, plain or async, for `serve()`; the function stays callable as before.
 
         :param name: Default: the function's own.
-        :param input: Any type that pydantic knows, or JSON Schema. Default: what the annotations say.
+        :param input: Any type that pydantic knows, JSON Schema, or shorthand. Default: what the annotations say.
         :param timeout: The attempt clock: how long one attempt may run. Default: the relay's, 5 minutes.
         :param description: Default: the function's docstring.
         :param idempotent: False: never run a second time once it was acknowledged.
         :param text: The handler is given text and returns text, sent as plain text and not as JSON.
+        :param propose: Asked before an offer is made in this agent's name: ``propose(call)``, plain or async, prices,
+            narrows the terms, or declines by raising ``Reject``.
+        :param terms: What else the manifest says of it: reliability, sla, side_effects, examples, max_concurrent,
+            latency, cost, data_policy, questions, proposes. See `CapabilityDefinition`.
         """
         return self._registry.capability(
             name,
@@ -170,6 +214,8 @@ class AsyncClient:
             idempotent=idempotent,
             ext=ext,
             text=text,
+            propose=propose,
+            **terms,
         )
 
     async def serve(
@@ -202,6 +248,36 @@ class AsyncClient:
         self._servers.add(server)
         server.on_stopped(lambda: self._servers.discard(server))
         return server
+
+    async def find(self, words: str | None = None, *, limit: int | None = None, **need: Unpack[Need]) -> Found:
+        """Who meets a need, said in words, as what must hold, or both: ``await hf.find("translates", tags=["fr"])``.
+
+        Nobody is no error: `hits` is empty, and `near` tells why.
+
+        :param words: What it is about, in plain words.
+        :param limit: How many hits at most, up to 100. Default: the relay's.
+        """
+        return await find(self._base, words, limit, need)
+
+    async def negotiate(self, words: str | None = None, **need: Unpack[TermsNeeded]) -> AsyncNegotiation:
+        """Asks whoever meets a need for offers on these terms, in one round.
+
+        Each offer can be accepted: that is a contract.
+        """
+        return await negotiate(self._base, self._sending, words, need)
+
+    async def contract(self, id: str) -> AsyncContract:
+        """A contract whose id was kept, also after a restart."""
+        return await read_contract(self._base, self._sending, id)
+
+    def contracts(
+        self, *, state: ContractState | None = None, side: Literal["asker", "provider"] | None = None
+    ) -> AsyncGenerator[AsyncContract, None]:
+        """Contracts that this agent is a party of.
+
+        :param side: Only those in which this agent is on this side. Default: both.
+        """
+        return list_contracts(self._base, self._sending, state, side)
 
     async def call(
         self,
@@ -237,8 +313,7 @@ class AsyncClient:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        for server in list(self._servers):
-            await server.stop()
+        await asyncio.gather(*(server.stop() for server in self._servers))
         await self._sending.settled()
         self._base.closed.set(closed_error())
         await self._base.link.close(_CLOSE_GRACE)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from ._base import Base, Capability, ClientWarning
 from ._exchange import Exchange
+from ._identity.manifest import state_manifest
 from ._identity.membership import KeyMember, TokenBearer
 from ._identity.public_url import public_url
 from ._link import Identity, Link
 from ._persist import Refused, answer_within, persist
+from ._protocol.seal_cost import salt_by_token
 from ._refusal import refusal_of
 from ._settings import ConnectOptions, Settings, read_settings
 from ._surroundings import Surroundings, real_surroundings
@@ -21,7 +23,7 @@ from .errors import HandoffError, UsageError
 _VERSION = "v1"
 _logger = logging.getLogger("handfast")
 
-Offer = Callable[[Sequence[Capability]], Awaitable[None]]
+Offer = Callable[[Sequence[Capability], Mapping[str, dict[str, Any]]], Awaitable[None]]
 
 
 async def open_base(options: ConnectOptions) -> Base:
@@ -91,6 +93,7 @@ class _Opening:
             token=settings.token,
             surroundings=self._surroundings,
             patience=settings.patience,
+            terms=settings.terms,
         )
         link = self._link(identity)
         # The first call tells whether the relay knows the key; if not, the link registers it.
@@ -99,10 +102,10 @@ class _Opening:
         return link, identity, settings.agent, identity.offer
 
     async def _with_token(self) -> tuple[Link, Identity, str, Offer]:
-        settings = self._settings
-        if settings.token is None:
+        settings, token = self._settings, self._settings.token
+        if token is None:
             raise AssertionError("There is neither a key nor a token.")
-        identity = TokenBearer(settings.token)
+        identity = TokenBearer(token)
         link = self._link(identity)
         agent = await _bearer_of(link, settings.connect_patience)
         if settings.agent is not None and settings.agent != agent:
@@ -110,8 +113,14 @@ class _Opening:
             remedy = f"Connect as {agent}, or with a token of {settings.agent}."
             raise UsageError(message, remedy, "wrong_token")
 
-        async def offer(capabilities: Sequence[Capability]) -> None:
-            await link.call("set_capabilities", params={"name": agent}, body={"capabilities": list(capabilities)})
+        def salt_of(capability: str, cost: dict[str, Any]) -> str:
+            return salt_by_token(token, agent, capability, cost)
+
+        async def offer(capabilities: Sequence[Capability], costs: Mapping[str, dict[str, Any]]) -> None:
+            stated = state_manifest(agent, settings.terms, capabilities, costs, salt_of)
+            said = {name: value for name, value in stated.manifest.items() if name != "agent_id"}
+            beside = {"costs": stated.costs} if stated.costs else {}
+            await link.call("set_capabilities", params={"name": agent}, body={**said, **beside})
 
         return link, identity, agent, offer
 

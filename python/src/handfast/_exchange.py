@@ -8,7 +8,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
@@ -24,6 +24,10 @@ from .errors import HandoffError, UsageError
 ACTS_AT_ONCE = 16
 """Connections for calls that are answered at once. httpx goes through all its connections for every request, so a burst
 of a thousand calls is quicker over a few of them. Calls that wait have connections of their own beside these."""
+
+_BODY_BYTES: Final = 1_500_000
+_BATCH_BODY_BYTES: Final = 16_000_000
+"""What a relay reads of a call, and of a batch."""
 
 
 def http_settings(url: str, at_once: int | None) -> dict[str, Any]:
@@ -58,9 +62,21 @@ def request_of(
         return http.build_request(method, url + path, headers=headers)
     is_bytes = isinstance(body, (bytes, bytearray, memoryview))
     headers = {**headers, "content-type": "application/octet-stream" if is_bytes else "application/json"}
-    return http.build_request(
-        method, url + path, content=bytes(body) if is_bytes else _json_bytes(body), headers=headers
-    )
+    content = bytes(body) if is_bytes else _taken(name, _json_bytes(body))
+    return http.build_request(method, url + path, content=content, headers=headers)
+
+
+def _taken(name: str, content: bytes) -> bytes:
+    """The body, if a relay reads it.
+
+    It refuses what is larger before it has read it, and closes the connection: whoever still writes would take it for
+    one that is away, and try again. So it is said here, in the relay's words.
+    """
+    most = _BATCH_BODY_BYTES if name == "submit_batch" else _BODY_BYTES
+    if len(content) <= most:
+        return content
+    detail = f"The body is larger than {most} bytes; larger payloads go as artifacts."
+    raise Refused({"code": 413, "reason": "too_large", "detail": detail, "retryable": False}, 0.0)
 
 
 def headers_of(authorization: str | None, traceparent: str | None = None) -> dict[str, str]:

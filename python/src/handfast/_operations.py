@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from ._remedies import generated
+from ._wire_json import plain_text
 from .errors import UsageError
 
 Params = Mapping[str, Any]
@@ -40,11 +41,11 @@ def _filled(name: str, param: str, params: Params | None) -> str:
     value = (params or {}).get(param)
     if value is None or value == "":
         raise UsageError(f"The operation {name} lacks its {param}.", f'Give params={{"{param}": ...}}.')
-    return quote(str(value), safe="")
+    return quote(plain_text(value), safe="")
 
 
 def _text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else plain_text(value)
 
 
 def id_of(params: Params | None) -> str | None:
@@ -73,6 +74,9 @@ _READY: dict[str, _Test] = {
     "outcomes": lambda reply, _: bool(reply["handoffs"]),
     "claim": lambda reply, _: bool(reply["leases"]),
     "questions": lambda reply, _: bool(reply["questions"]),
+    "negotiate": lambda reply, _: not reply["open"],
+    "negotiation": lambda reply, _: not reply["open"],
+    "proposals": lambda reply, _: bool(reply["proposals"]),
     "question": lambda reply, _: reply["resolution"] is not None or not reply["open"],
 }
 

@@ -89,7 +89,8 @@ class Failures:
         if left <= after:
             if isinstance(error, ComeBack):
                 raise error.refusal from None
-            raise RelayUnreachable(self._url, self._patience, error) from error
+            # Its message says why: the ninety lines of where that was noticed would hide it.
+            raise RelayUnreachable(self._url, self._patience, error) from None
         return min(max(after, backoff(self._count, self._surroundings)), left)
 
 

@@ -15,10 +15,12 @@ from ._base import ClientWarning
 from ._duration import Duration, to_seconds
 from ._identity.agent_key import AgentKey, PrivateJwk, key_of, read_secret, refused
 from ._identity.key_files import development_key_path, read_key_file, write_key_file
+from ._identity.manifest import Terms, read_terms
 from ._identity.public_url import normal_url, split_url
 from ._protocol.ids import is_name
 from ._surroundings import Surroundings
 from ._trust import Pins
+from ._wire_json import plain_text
 from .errors import UsageError
 
 _URL = "http://127.0.0.1:7420"
@@ -47,6 +49,13 @@ class ConnectOptions(TypedDict, total=False):
     admission: str | None
     """An operator's token. It stands for nobody: it admits this agent's own key to a relay that does not take every new
     one, and goes before `token`."""
+    discovery_endpoint: str | None
+    """Where else this agent can be looked up; it stands in its manifest. Default: its page on the relay."""
+    lease: Duration | None
+    """How long the agent stays registered without a sign of life, from 10 seconds on. Default: the relay's, a day."""
+    manifest_version: int | None
+    """Counts the agent's manifests: the relay refuses one that is older than what it has, or says something else under
+    the same number. So everything is served in one call then. Default: they are not counted."""
     patience: Duration
     """How long calls go on trying while the relay is away. Default: 30 seconds."""
     connect_patience: Duration
@@ -81,6 +90,8 @@ class Settings:
     namespace: str | None
     patience: float
     connect_patience: float
+    terms: Terms
+    """What the manifest says of the agent itself."""
 
 
 def read_settings(
@@ -111,6 +122,7 @@ def read_settings(
         namespace=given("namespace", "HANDFAST_NAMESPACE"),
         patience=to_seconds(options.get("patience", _PATIENCE), "patience"),
         connect_patience=_connect_patience(options),
+        terms=read_terms(options.get("manifest_version"), options.get("discovery_endpoint"), options.get("lease")),
     )
 
 
@@ -131,7 +143,7 @@ def _check_url(text: Any) -> str:
 
 def _check_name(name: Any) -> str | None:
     if name is None or is_name(name):
-        return None if name is None else str(name)
+        return None if name is None else plain_text(name)
     remedy = (
         "Set agent (HANDFAST_AGENT) to 1 to 128 letters, digits, dots, dashes or underscores, a letter or digit first."
     )

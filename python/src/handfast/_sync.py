@@ -11,20 +11,24 @@ import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from typing_extensions import Self, Unpack
 
 from ._client import AsyncClient, connect
 from ._duration import Duration
+from ._find import ContractState, Found, Need, TermsNeeded
+from ._find.sync_find import Contract, Negotiation, blocking
 from ._generated.views import QuestionView, Receipt
 from ._link import closed_error
 from ._operations import Params
-from ._send.options import ScatterOptions, SendOptions, Target, Task
+from ._send.options import ScatterOptions, ScatterTerms, SendOptions, SendTerms, Target, Task
+from ._serve.propose import Propose
+from ._serve.terms import CapabilityTerms
 from ._settings import ConnectOptions
 from ._surroundings import Surroundings, real_surroundings
 from ._sync_handle import Handle, Scatter, iterate
-from .errors import UsageError
+from .errors import HandfastError, UsageError
 
 if TYPE_CHECKING:
     from ._serve import Capabilities, SyncServer
@@ -72,17 +76,29 @@ class Client:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.agent} at {self.url}>"
 
+    @overload
+    def send(self, target: Target, input: Any, *, expects: type[T], **options: Unpack[SendTerms]) -> Handle[T]: ...
+
+    @overload
+    def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Handle[Any]: ...
+
     def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Handle[Any]:
         """Gives work to an agent (``{"to": name}``), or to whoever offers a capability (a str, or ``{"capability":
         name}``).
 
-        Returns once the relay has it on disk.
+        Returns once the relay has it on disk. With ``expects=Model`` its result is such a model.
         """
         return Handle(self._wait(self._client.send(target, input, **options)), self._wait)
 
     def notify(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Receipt:
         """Tells somebody something: it ends as completed when it is acknowledged."""
         return self._wait(self._client.notify(target, input, **options))
+
+    @overload
+    def scatter(self, tasks: Sequence[Task], *, expects: type[T], **options: Unpack[ScatterTerms]) -> Scatter[T]: ...
+
+    @overload
+    def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> Scatter[Any]: ...
 
     def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> Scatter[Any]:
         """Gives many pieces of work away at once, and gathers what becomes of them."""
@@ -129,6 +145,8 @@ class Client:
         idempotent: bool | None = None,
         ext: dict[str, Any] | None = None,
         text: bool = False,
+        propose: Propose | None = None,
+        **terms: Unpack[CapabilityTerms],
     ) -> Callable[[F], F]:
         """Puts a capability on a function, plain or async, for `serve()`. As that of AsyncClient."""
         return self._client.capability(
@@ -142,6 +160,8 @@ class Client:
             idempotent=idempotent,
             ext=ext,
             text=text,
+            propose=propose,
+            **terms,
         )
 
     def serve(
@@ -165,6 +185,28 @@ class Client:
         if signals:
             server.watch_signals()
         return server
+
+    def find(self, words: str | None = None, *, limit: int | None = None, **need: Unpack[Need]) -> Found:
+        """Who meets a need, said in words, as what must hold, or both. As that of AsyncClient."""
+        return self._wait(self._client.find(words, limit=limit, **need))
+
+    def negotiate(self, words: str | None = None, **need: Unpack[TermsNeeded]) -> Negotiation:
+        """Asks whoever meets a need for offers on these terms, in one round.
+
+        Each offer can be accepted: that is a contract.
+        """
+        return blocking(self._wait(self._client.negotiate(words, **need)), self._wait)
+
+    def contract(self, id: str) -> Contract:
+        """A contract whose id was kept, also after a restart."""
+        return Contract(self._wait(self._client.contract(id)), self._wait)
+
+    def contracts(
+        self, *, state: ContractState | None = None, side: Literal["asker", "provider"] | None = None
+    ) -> Generator[Contract, None, None]:
+        """Contracts that this agent is a party of. As that of AsyncClient."""
+        for contract in self._iterate(lambda: self._client.contracts(state=state, side=side)):
+            yield Contract(contract, self._wait)
 
     def call(
         self,
@@ -234,6 +276,9 @@ class _LoopThread:
         try:
             self._check()
             future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        except RuntimeError:  # The loop was closed this very moment.
+            work.close()
+            raise closed_error() from None
         except BaseException:
             work.close()
             raise
@@ -242,6 +287,10 @@ class _LoopThread:
         except concurrent.futures.CancelledError:
             # The loop ended under it.
             raise closed_error() from None
+        except HandfastError as error:
+            # It says what happened and what to do: the way it took through the client would hide the caller's own line.
+            future.cancel()
+            raise error.with_traceback(None)  # noqa: B904 (the same error)
         except BaseException:
             future.cancel()
             raise
@@ -284,7 +333,7 @@ class _LoopThread:
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         try:
-            self.loop.run_forever()
+            self._run_to_the_end()
         finally:
             left = asyncio.all_tasks(self.loop)
             for task in left:
@@ -292,6 +341,16 @@ class _LoopThread:
             self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
             self.loop.run_until_complete(self.loop.shutdown_asyncgens())
             self.loop.close()
+
+    def _run_to_the_end(self) -> None:
+        """asyncio lets SystemExit and KeyboardInterrupt pass, which would end the thread without a word: here they are
+        what somebody's function raised, and everything else goes on."""
+        while not self._is_closed:
+            try:
+                return self.loop.run_forever()
+            except (SystemExit, KeyboardInterrupt) as error:
+                said = "A function on the client's event loop raised what ends a program; the client goes on."
+                self.loop.call_exception_handler({"message": said, "exception": error})
 
 
 _open_clients: weakref.WeakSet[Client] = weakref.WeakSet()

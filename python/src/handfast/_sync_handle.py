@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
@@ -29,13 +30,20 @@ class Wait(Protocol):
 def iterate(source: AsyncGenerator[T, None], wait: Wait) -> Generator[T, None, None]:
     """The same, blocking for each. Leaving the loop lets go of it."""
 
+    under_way: asyncio.Task[Any] | None = None
+
     async def following() -> tuple[T] | None:
+        nonlocal under_way
+        under_way = asyncio.current_task()
         try:
             return (await anext(source),)
         except StopAsyncIteration:
             return None
 
     async def leave() -> None:
+        # Where the wait for the next one was given up, by Ctrl-C for instance, it is just letting go of the source.
+        if under_way is not None:
+            await asyncio.wait((under_way,))
         await source.aclose()
 
     try:
@@ -102,15 +110,16 @@ class Handle(Generic[Out]):
     def acknowledged(self, *, timeout: Duration | None = None) -> HandoffView:
         """Returns once an agent has it and takes it. Raises if it ended before that.
 
-        :param timeout: Raises with reason ``wait_over`` after so long; the handoff goes on.
+        :param timeout: Raises WaitOver after so long; the handoff goes on.
         """
         return self._wait(self._handle.acknowledged(timeout=timeout))
 
     def result(self, *, timeout: Duration | None = None, take: bool = True, verify: bool | None = None) -> Out:
-        """The output, once it is there.
+        """The output, once it is there: as the type that `expects` named when it was sent, else as plain JSON.
 
         Raises a HandoffError when it ended otherwise: `code` and `name` say how, `remedy` what to do.
 
+        :param timeout: Raises WaitOver after so long; the handoff goes on.
         :param take: Confirm to the relay, in the background, that the outcome is here.
         :param verify: Check the recipient's own signature under the outcome. Default: where it was demanded when
             sending.

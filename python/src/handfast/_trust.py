@@ -80,7 +80,7 @@ class Trust:
         await self.check_signature(lease, "handoff", author, data, signed["proof"])
         # Whoever redrives signs for itself: that is no signature by a sender whose key is pinned.
         if author != lease["from"] and lease["from"] in self._pins and author not in self._pins:
-            raise _untrusted(lease, "unsigned", f"{author} redrove it, and it is not signed by {lease['from']}")
+            raise untrusted(lease, "unsigned", f"{author} redrove it, and it is not signed by {lease['from']}")
         return self._input(lease, document, signed, "signed")
 
     def check_unsigned(self, about: Mapping[str, Any], author: str, what: str) -> None:
@@ -90,11 +90,11 @@ class Trust:
         before: leaving a signature out must not be enough to be believed.
         """
         if self._require_signed:
-            raise _untrusted(about, "unsigned", f"{what} is not signed by {author}, and this client takes only what is")
+            raise untrusted(about, "unsigned", f"{what} is not signed by {author}, and this client takes only what is")
         if author in self._pins:
-            raise _untrusted(about, "unsigned", f"{what} is not signed by {author}, whose key is pinned")
+            raise untrusted(about, "unsigned", f"{what} is not signed by {author}, whose key is pinned")
         if author in self._signers:
-            raise _untrusted(about, "no_longer_signed", f"{what} is not signed by {author}, who has signed until now")
+            raise untrusted(about, "no_longer_signed", f"{what} is not signed by {author}, who has signed until now")
 
     def expects_signature(self, author: str) -> bool:
         """Whether an act of this author would have to be signed."""
@@ -104,10 +104,10 @@ class Trust:
         """That the author signed this document of a handoff's life, of this typ. Raises HandoffError (401) if not."""
         root = open_proof(typ, data, proof)
         if root is None:
-            raise _untrusted(about, "bad_proof", "its proof does not lead to a signature")
+            raise untrusted(about, "bad_proof", "its proof does not lead to a signature")
         key = await self._key(about, author, root.key)
         if not self._verify(key, root):
-            raise _untrusted(about, "bad_signature", f"its signature is not by {author}'s key {root.key}")
+            raise untrusted(about, "bad_signature", f"its signature is not by {author}'s key {root.key}")
         self._signers.add(author)
 
     def _verify(self, key: PublicKey, root: SignedRoot) -> bool:
@@ -128,16 +128,16 @@ class Trust:
         data = payload_of(signed)
         digest = document["input"]
         if data is None or not fits(digest, data):
-            raise _untrusted(lease, "payload_differs", "its input is not the one that was signed")
+            raise untrusted(lease, "payload_differs", "its input is not the one that was signed")
         opened = open_payload(data, digest["media_type"])
         if opened is None:
-            raise _untrusted(lease, "payload_malformed", f"its input is not {digest['media_type']}, as it says")
+            raise untrusted(lease, "payload_malformed", f"its input is not {digest['media_type']}, as it says")
         return Checked(opened.input, opened.text, evidence)
 
     async def _attested(self, lease: dict[str, Any]) -> Checked:
         sender = lease["from"]
         if lease["evidence"] == "signed":
-            raise _untrusted(lease, "proof_missing", "the relay calls it signed, and does not show the signature")
+            raise untrusted(lease, "proof_missing", "the relay calls it signed, and does not show the signature")
         redriven = await self._redriven(lease) if sender in self._signers else None
         if redriven is not None:
             return redriven
@@ -161,7 +161,7 @@ class Trust:
         envelope = _handoff_in(lease, signed["document"].encode("utf-8", "replace"))
         data = carried["document"].encode("utf-8", "replace")
         original = _handoff_in(lease, data)
-        differs = redrive_differences(lease, envelope.get("redrive_of", ""), original) + self._elsewhere(original)
+        differs = redrive_differences(lease, envelope.get("redrive_of", ""), original) + self.elsewhere(original)
         if differs:
             raise _binds_another(lease, differs)
         await self.check_signature(lease, "handoff", original["from"], data, carried["proof"])
@@ -173,12 +173,12 @@ class Trust:
         differs = lease_differences(lease, document)
         if document_digest("handoff", data) != lease["digest"]:
             differs.append("digest")
-        differs += self._elsewhere(document)
+        differs += self.elsewhere(document)
         if differs:
             raise _binds_another(lease, differs)
         return document
 
-    def _elsewhere(self, document: dict[str, Any]) -> list[str]:
+    def elsewhere(self, document: Mapping[str, Any]) -> list[str]:
         """What is signed for another relay or namespace counts for nothing here."""
         is_here = normal_url(document["relay"]) in self._relays
         is_ours = document["namespace"] == self._namespace
@@ -194,15 +194,15 @@ class Trust:
         self._check_identity(about, view)
         shown = next((key for key in view["keys"] if key["thumbprint"] == thumbprint), None)
         if shown is None:
-            raise _untrusted(about, "unknown_key", f"it is signed with {thumbprint}, which is no key of {author}")
+            raise untrusted(about, "unknown_key", f"it is signed with {thumbprint}, which is no key of {author}")
         if shown["revoked_at"] is not None:
-            raise _untrusted(about, "revoked_key", f"it is signed with {author}'s key {thumbprint}, which was revoked")
+            raise untrusted(about, "revoked_key", f"it is signed with {author}'s key {thumbprint}, which was revoked")
         try:
             key = parse_public_key({"kty": "OKP", "crv": "Ed25519", "x": shown["x"]})
         except KeyFault:
             key = None
         if key is None or key.thumbprint != thumbprint:
-            raise _untrusted(about, "unknown_key", f"the relay shows another key under the name {thumbprint}")
+            raise untrusted(about, "unknown_key", f"the relay shows another key under the name {thumbprint}")
         return key
 
     def _check_pins(self, about: Mapping[str, Any], author: str, thumbprint: str) -> None:
@@ -210,15 +210,15 @@ class Trust:
         if pins is None or thumbprint in pins:
             return
         message = f"it is signed with {thumbprint}, but {author} is pinned to {' or '.join(pins)}"
-        raise _untrusted(about, "not_pinned", message)
+        raise untrusted(about, "not_pinned", message)
 
     def _check_identity(self, about: Mapping[str, Any], view: dict[str, Any]) -> None:
         name, identity = view["name"], view["identity"]
         if identity is None:
-            raise _untrusted(about, "unknown_key", f"the relay shows no key of {name}")
+            raise untrusted(about, "unknown_key", f"the relay shows no key of {name}")
         pinned = self._pinned.setdefault(name, identity)
         if pinned != identity:
-            raise _untrusted(about, "identity_changed", f"{name} was {pinned} before, and is {identity} now")
+            raise untrusted(about, "identity_changed", f"{name} was {pinned} before, and is {identity} now")
 
     async def _read(self, about: Mapping[str, Any], name: str, anew: bool = False) -> Any:
         known = self._agents.get(name)
@@ -235,7 +235,7 @@ class Trust:
             if error.code != 404:
                 raise
             what = f"the relay knows no agent {name} whose key could be checked"
-            raise _untrusted(about, "unknown_agent", what) from error
+            raise untrusted(about, "unknown_agent", what) from error
 
     def _learn(self, name: str, read: asyncio.Task[Any]) -> None:
         self._reads.pop(name, None)
@@ -250,7 +250,7 @@ def _handoff_in(about: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     try:
         return read_document("handoff", data)
     except DocumentFault as fault:
-        raise _untrusted(about, "document_malformed", f"its document is malformed: {fault}") from None
+        raise untrusted(about, "document_malformed", f"its document is malformed: {fault}") from None
 
 
 def _is_signed(value: Any) -> bool:
@@ -258,30 +258,41 @@ def _is_signed(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("document"), str) and isinstance(value.get("proof"), dict)
 
 
-_REMEDIES = {
-    "unsigned": (
-        "Let the sender connect with a key; or take attested handoffs too (require_signed=False, and no pin for it)."
-    ),
-    "no_longer_signed": (
-        "Let the sender connect with its key again, or sign the redrive; if it is to do without one, restart this "
-        "client. Else somebody pretends to be it."
-    ),
-    "not_pinned": "If the sender has changed its key, pin the new one (option pins); else somebody pretends to be it.",
-    "identity_changed": (
-        "If the sender was set up anew, restart this client, or pin its new key (option pins); "
-        "else somebody pretends to be it."
-    ),
-    "revoked_key": "Let the sender send it again with its newer key.",
-}
+def _remedies(who: str) -> dict[str, str]:
+    return {
+        "unsigned": (
+            f"Let the {who} connect with a key; or take what is attested too (require_signed=False, and no pin for it)."
+        ),
+        "no_longer_signed": (
+            f"Let the {who} connect with its key again, or sign the redrive; if it is to do without one, restart this "
+            "client. Else somebody pretends to be it."
+        ),
+        "not_pinned": (
+            f"If the {who} has changed its key, pin the new one (option pins); else somebody pretends to be it."
+        ),
+        "identity_changed": (
+            f"If the {who} was set up anew, restart this client, or pin its new key (option pins); "
+            "else somebody pretends to be it."
+        ),
+        "revoked_key": f"Let the {who} sign it again with its newer key.",
+    }
 
 
 def _binds_another(about: Mapping[str, Any], differs: list[str]) -> HandoffError:
-    return _untrusted(about, "binds_another", f"what its sender signed has another {', '.join(differs)}")
+    return untrusted(about, "binds_another", f"what its sender signed has another {', '.join(differs)}")
 
 
-def _untrusted(about: Mapping[str, Any], reason: str, what: str) -> HandoffError:
-    remedy = _REMEDIES.get(
-        reason, "Do not act on it: what the relay shows is not what its sender signed. Tell the relay's operator."
+def untrusted(about: Mapping[str, Any], reason: str, what: str) -> HandoffError:
+    """`about`: the handoff that a document belongs to, or with ``"what": "offer"`` the offer; its ``id`` and
+    ``from``."""
+    thing = about.get("what", "handoff")
+    who = "sender" if thing == "handoff" else "provider"
+    otherwise = f"Do not act on it: what the relay shows is not what its {who} signed. Tell the relay's operator."
+    return HandoffError(
+        f"The {thing} {about['id']} from {about['from']} is not trusted: {what}.",
+        code=401,
+        reason=reason,
+        remedy=_remedies(who).get(reason, otherwise),
+        retryable=False,
+        handoff=about["id"] if thing == "handoff" else None,
     )
-    message = f"The handoff {about['id']} from {about['from']} is not trusted: {what}."
-    return HandoffError(message, code=401, reason=reason, remedy=remedy, retryable=False, handoff=about["id"])

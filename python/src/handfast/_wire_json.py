@@ -60,9 +60,19 @@ def check_text(value: Any, what: str) -> str:
     """The value, if it is text that can be UTF-8 and is not too large."""
     if not isinstance(value, str):
         raise UsageError(f"{what} is {_kind(value)}, and text=True sends a str.", "Leave the option text out.")
-    if _has_lone_surrogate(value):
+    text = plain_text(value)
+    if _has_lone_surrogate(text):
         raise _lone_surrogate(what, "")
-    return check_size(str(value), what)
+    return check_size(text, what)
+
+
+def plain_text(value: Any) -> str:
+    """The text itself: ``str()`` of an enum's member is its name, and of any other kind of str what it likes to show.
+
+    What is no text is shown as it shows itself.
+    """
+    said = value.value if isinstance(value, enum.Enum) else value
+    return str.__str__(said) if isinstance(said, str) else str(said)
 
 
 class _Walk:
@@ -79,13 +89,14 @@ class _Walk:
         if isinstance(value, enum.Enum):
             return self.visit(value.value)
         if isinstance(value, str):
-            if _has_lone_surrogate(value):
+            text = plain_text(value)
+            if _has_lone_surrogate(text):
                 raise _lone_surrogate(self._what, self._path())
-            return str(value)
+            return text
         if isinstance(value, int):
-            return self._integer(int(value))
+            return self._integer(int.__int__(value))
         if isinstance(value, float):
-            return self._number(float(value))
+            return self._number(float.__float__(value))
         return self._container(value)
 
     def _integer(self, value: int) -> int:
@@ -113,20 +124,41 @@ class _Walk:
         self._above.append(id(value))
         try:
             return self._opened(value)
+        except UsageError:
+            raise
+        except Exception as error:
+            # What a stranger's object does when it is looked at.
+            found = f"{_kind(value)} that cannot be read ({_why(error)})"
+            raise self._unfit(found, "Mend what it says of itself, or send a dict of what is meant.") from error
         finally:
             self._above.pop()
 
     def _opened(self, value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {self._name(name): self._member(name, member) for name, member in value.items()}
+            return self._members(value)
         if isinstance(value, (list, tuple)):
             return [self._member(at, item) for at, item in enumerate(value)]
         if isinstance(value, BaseModel):
             # Its own opinion of JSON: aliases, dates as text. A level of its own is not counted twice.
             return self._again(value.model_dump(mode="json", by_alias=True))
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self._again({each.name: getattr(value, each.name) for each in dataclasses.fields(value)})
+            return self._again({each.name: self._field(value, each.name) for each in dataclasses.fields(value)})
         raise self._unfit(*_strange(value))
+
+    def _members(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        for given, member in value.items():
+            name = self._name(given)
+            if name in members:
+                raise self._unfit("two members of this name", "Keep one of them.", name)
+            members[name] = self._member(name, member)
+        return members
+
+    def _field(self, value: Any, name: str) -> Any:
+        try:
+            return getattr(value, name)
+        except AttributeError:
+            raise self._unfit("a field that was never set", "Set it, or give it a default.", name) from None
 
     def _again(self, value: Any) -> Any:
         self._above.pop()
@@ -135,14 +167,16 @@ class _Walk:
         finally:
             self._above.append(0)
 
-    def _name(self, name: Any) -> str:
-        if not isinstance(name, str):
-            raise self._unfit(f"the key {name!r}, which is {_kind(name)} and not a string", "Make its keys strings.")
+    def _name(self, given: Any) -> str:
+        said = given.value if isinstance(given, enum.Enum) else given
+        if not isinstance(said, str):
+            raise self._unfit(f"the key {given!r}, which is {_kind(given)} and not a string", "Make its keys strings.")
+        name = plain_text(said)
         if name == "__proto__":
             raise self._unfit("a member of this name", "Give it another name.", name)
         if _has_lone_surrogate(name):
             raise _lone_surrogate(self._what, self._path())
-        return str(name)
+        return name
 
     def _member(self, name: str | int, value: Any) -> Any:
         self._names.append(name)
@@ -193,6 +227,14 @@ def _lone_surrogate(what: str, path: str) -> UsageError:
         f"{what} is not Unicode text:{where} it has half a surrogate pair.",
         'Mend it where it is read: such halves come of errors="surrogateescape".',
     )
+
+
+def _why(error: Exception) -> str:
+    kind = type(error).__name__
+    try:
+        return f"{kind}: {str(error).splitlines()[0]}"
+    except Exception:  # It says nothing, or cannot say it.
+        return kind
 
 
 def _kind(value: Any) -> str:

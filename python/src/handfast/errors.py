@@ -1,7 +1,7 @@
 """Everything that this client raises of its own.
 
 Each says what happened (``message``), its stable name (``reason``), whether the same again may help (``retryable``),
-what to do (``remedy``), and where more is written (``docs``).
+what to do (``remedy``), and which command tells more (``docs``).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class HandfastError(_Portable):
     retryable: bool
     """True: the same again, unchanged, may succeed later."""
     docs: str
-    """Where it is explained."""
+    """The command that explains it, such as ``npx handfast explain wait_over``."""
 
     def __init__(self, message: str, *, reason: str, remedy: str, retryable: bool, anchor: str) -> None:
         super().__init__(message)
@@ -55,7 +55,8 @@ class HandfastError(_Portable):
         self.reason = reason
         self.remedy = remedy
         self.retryable = retryable
-        self.docs = f"docs/errors.md#{anchor}"
+        # An anchor is a reason or a code, and what tells it from another of the same name.
+        self.docs = f"npx handfast explain {anchor.split('-')[0]}"
 
     def __str__(self) -> str:
         """All that a person needs in a traceback; programs read the attributes."""
@@ -139,8 +140,8 @@ class HandoffError(HandfastError):
 _ENDINGS = {"rejected": "was rejected", "canceled": "was canceled"}
 
 
-class RelayUnreachable(HandfastError):
-    """No relay answered for as long as the client is patient."""
+class RelayUnreachable(HandfastError, ConnectionError):
+    """No relay answered for as long as the client is patient. A ConnectionError too."""
 
     url: str
     """Where it was looked for."""
@@ -156,6 +157,20 @@ class RelayUnreachable(HandfastError):
             anchor=known.anchor,
         )
         self.url = url
+
+
+class WaitOver(HandfastError, TimeoutError):
+    """The timeout of a wait is over, and the handoff goes on. A TimeoutError too, as other waits of Python raise."""
+
+    def __init__(self, what: str, waited: float) -> None:
+        known = remedy_of(0, "wait_over")
+        super().__init__(
+            f"{what} did not come within {waited:g} s, the timeout of this wait.",
+            reason="wait_over",
+            remedy="The handoff goes on: wait again, follow events(), or cancel().",
+            retryable=True,
+            anchor=known.anchor,
+        )
 
 
 class UsageError(HandfastError):

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import stat
+import traceback
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -127,9 +128,16 @@ async def test_where_nothing_listens_the_relay_is_unreachable(name: Callable[[st
     assert caught.value.retryable
     assert f"No relay answered at {url} for 0.2 s (" in caught.value.message
     assert "handfast start" in caught.value.remedy
-    assert caught.value.docs == "docs/errors.md#relay_unreachable"
-    with pytest.raises(RelayUnreachable):
-        Client(url=url, agent=name("lost"), connect_patience=0.2)
+    assert caught.value.docs == "npx handfast explain relay_unreachable"
+
+
+def test_where_no_relay_is_there_the_traceback_is_short_and_says_how_to_start_one(name: Callable[[str], str]) -> None:
+    with pytest.raises(ConnectionError) as caught:
+        Client(url=f"http://127.0.0.1:{closed_port()}", agent=name("lost"), connect_patience=0.2)
+    assert isinstance(caught.value, RelayUnreachable)
+    told = "".join(traceback.format_exception(caught.value))
+    assert "npx handfast start" in told
+    assert len(told.splitlines()) < 20, told
 
 
 class Stranger(BaseHTTPRequestHandler):
@@ -223,3 +231,9 @@ async def test_an_operation_that_does_not_exist_or_lacks_its_place_is_a_usage_er
         await hf.call("submit", body={"input": object()})
     assert (await hf.call("agents", query={"limit": 1}))["agents"]
     assert "handfast_" in await hf.call("metrics")
+
+
+async def test_an_async_client_made_by_hand_is_told_how_it_is_made() -> None:
+    with pytest.raises(UsageError, match="that has to be awaited") as told:
+        AsyncClient(agent="planner")
+    assert "async with handfast.connect(" in told.value.remedy

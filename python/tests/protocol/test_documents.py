@@ -166,3 +166,15 @@ def test_ids_carry_their_time_and_are_ids() -> None:
         make_id(0, b"")
     with pytest.raises(ValueError, match="since 1970"):
         make_id(-1, bytes(10))
+
+
+def test_a_share_is_above_zero() -> None:
+    key = {"kty": "OKP", "crv": "Ed25519", "x": "A" * 43}
+    head = {"v": 1, "typ": "registration", "relay": "https://relay.example", "namespace": "default"}
+    said = {**head, "agent_id": "worker", "challenge": "c" * 22, "key": key}
+
+    def registration(share: float) -> dict[str, Any]:
+        return {**said, "capabilities": [{"name": "upper", "reliability_sla": share}]}
+
+    assert read_document("registration", json.dumps(registration(0.9)).encode())["agent_id"] == "worker"
+    assert fault_of("registration", registration(0)) == ("unfit", "/capabilities/0/reliability_sla")

@@ -12,9 +12,11 @@ import pytest
 from handfast._identity.agent_key import key_of
 from handfast._identity.credential import sign_jwt
 from handfast._protocol.canonical_json import canonical, manifest_digest
+from handfast._protocol.contract import capability_digest, contract_id
 from handfast._protocol.documents import read_document
 from handfast._protocol.encoding import from_base64url, to_base64url
 from handfast._protocol.keys import KeyFault, parse_public_key
+from handfast._protocol.seal_cost import salt_by_key, salt_by_token, seal_cost
 from handfast._protocol.signing import (
     Message,
     document_digest,
@@ -41,6 +43,7 @@ def decoded(text: str) -> bytes:
 SIGNATURE, BATCH, KEYS, JSON, CREDENTIAL, MANIFEST = map(
     load, ["signature", "batch", "keys", "json", "credential", "manifest"]
 )
+CONTRACT = load("contract")
 
 
 @pytest.mark.parametrize("case", SIGNATURE["cases"], ids=lambda case: case["name"])
@@ -131,4 +134,32 @@ def test_a_manifest_has_its_digest(case: Any) -> None:
     value = parse_strict(case["text"], JsonLimits(64))
     assert canonical(value) == case["canonical"]
     assert hashlib.sha256(canonical(value).encode()).hexdigest() == case["sha256"]
-    assert manifest_digest(value["agent_id"], value["capabilities"]) == case["sha256"]
+    assert manifest_digest(value) == case["sha256"]
+    assert manifest_digest({**value, "v": 1, "challenge": "of a registration"}) == case["sha256"]
+
+
+@pytest.mark.parametrize("case", MANIFEST["costs"], ids=lambda case: case["canonical"])
+def test_a_cost_is_sealed_by_its_digest(case: Any) -> None:
+    assert seal_cost(case["salt"], json.loads(case["canonical"])) == {"sha256": case["sha256"]}
+
+
+@pytest.mark.parametrize("case", MANIFEST["salts"], ids=lambda case: "seed" if "seed" in case else "token")
+def test_a_salt_is_made_by_the_key_or_the_token(case: Any) -> None:
+    place = json.loads(case["place"])
+    named = place["agent_id"], place["capability"], place["cost"]
+    if "seed" in case:
+        assert salt_by_key(key_of(bytes.fromhex(case["seed"])).sign, *named) == case["salt"]
+    else:
+        assert salt_by_token(case["token"], *named) == case["salt"]
+
+
+@pytest.mark.parametrize("case", CONTRACT["cases"], ids=lambda case: case["name"])
+def test_a_contract_is_named_by_its_terms(case: Any) -> None:
+    terms = parse_strict(case["text"], JsonLimits(64))
+    assert canonical(terms) == case["canonical"]
+    assert contract_id(terms) == case["contract_id"]
+
+
+@pytest.mark.parametrize("case", CONTRACT["capabilities"], ids=lambda case: case["name"])
+def test_a_capability_is_named_without_the_seal_of_its_price(case: Any) -> None:
+    assert capability_digest(parse_strict(case["text"], JsonLimits(64))) == case["offered"]

@@ -153,5 +153,11 @@ async def test_a_batch_is_accepted_whole_or_not_at_all_and_says_which_task(agent
     with pytest.raises(UsageError, match="There is no option 'priorty'"):
         await boss.scatter([{"capability": work, "input": 1, "priorty": 3}]).handles()  # type: ignore[typeddict-unknown-key]
     with pytest.raises(UsageError, match="There is no option 'kep'"):
-        boss.scatter(tasks(work, 1), kep=True)  # type: ignore[call-arg]
+        boss.scatter(tasks(work, 1), kep=True)  # type: ignore[call-overload]
+    with pytest.raises(UsageError, match="None is no correlation"):
+        boss.gather(None)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="5 is no question"):
+        await boss.answer(5, "yes")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="The tasks of the scatter are None"):
+        boss.scatter(None)  # type: ignore[call-overload]
     assert await boss.scatter([]).all(timeout=10) == []

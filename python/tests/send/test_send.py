@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import enum
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from handfast import AsyncContext, Fail, HandfastError, HandoffError, Reject, UsageError
+from handfast import AsyncContext, Fail, HandfastError, HandoffError, Reject, UsageError, WaitOver
 
 Agent = Callable[..., Any]
 Name = Callable[[str], str]
@@ -99,7 +100,7 @@ async def test_a_failure_says_who_what_and_what_to_do(agent: Agent, name: Name) 
     assert error.message == f"The handoff {handle.id} failed ({worker.agent}): the source is gone"
     assert error.outcome is not None
     assert error.outcome["error"] == {"reason": "no_source", "message": "the source is gone", "detail": {"url": "x"}}
-    assert (error.handoff, error.docs) == (handle.id, "docs/errors.md#500-agent_failed")
+    assert (error.handoff, error.docs) == (handle.id, "npx handfast explain 500")
     assert (await handle.outcome())["state"] == "failed"
     # It was acknowledged before it failed.
     assert (await handle.acknowledged())["state"] == "failed"
@@ -132,8 +133,9 @@ async def test_a_deadline_that_passes_is_a_408_and_the_ack_never_came(agent: Age
 async def test_a_wait_has_its_own_limit_and_cancels_nothing(agent: Agent, name: Name) -> None:
     boss = await agent("boss")
     handle = await boss.send(name("nobody"), None, queue_if_absent=True)
-    with pytest.raises(HandfastError) as caught:
+    with pytest.raises(TimeoutError) as caught:
         await handle.result(timeout="50ms")
+    assert isinstance(caught.value, WaitOver)
     assert (caught.value.reason, caught.value.retryable) == ("wait_over", True)
     assert f"The outcome of {handle.id} did not come within 0.05 s" in caught.value.message
     with pytest.raises(HandfastError, match="The ack of"):
@@ -171,11 +173,14 @@ async def test_a_wait_has_its_own_limit_and_cancels_nothing(agent: Agent, name: 
         ("upper", 1, {"attempts": True}, "The option attempts is True"),
         ("upper", 1, {"labels": {"a:b": "c"}}, "The label 'a:b' does not fit"),
         ("upper", 1, {"labels": {"a": 1}}, "The label 'a' does not fit"),
+        ("upper", 1, {"labels": "x"}, "The option labels is 'x'"),
         ("upper", 1, {"idempotency_key": ""}, "The option idempotency_key is ''"),
         ("upper", 1, {"correlation": "a\nb"}, "The option correlation is"),
         ("upper", 1, {"artifacts": [{"sha256": "x"}]}, "is no artifact"),
         ("upper", 1, {"artifacts": [{"bytes": "x"}]}, "are no bytes"),
+        ("upper", 1, {"artifacts": 5}, "The option artifacts is 5"),
         ("upper", 1, {"expects": 7}, "The option expects is 7"),
+        ("upper", 1, {"expects": "int("}, "The option expects is 'int(', which has no JSON Schema: SyntaxError"),
         ("upper", 1, {"ext": {"urn:x": float("inf")}}, "it has inf"),
     ],
 )
@@ -212,7 +217,7 @@ async def test_what_the_relay_refuses_comes_with_code_and_remedy(agent: Agent, n
         await boss.send(strict, {"summary": "b"}, idempotency_key=key)
     assert (conflict.value.code, conflict.value.reason) == (409, "key_conflict")
     assert conflict.value.remedy
-    assert "docs/errors.md#" in conflict.value.docs
+    assert conflict.value.docs == "npx handfast explain key_conflict"
 
 
 async def test_output_that_was_expected_otherwise_is_refused_at_the_worker(agent: Agent, name: Name) -> None:
@@ -220,7 +225,7 @@ async def test_output_that_was_expected_otherwise_is_refused_at_the_worker(agent
     await serving(agent, **{free: lambda value: value})
     boss = await agent("boss")
     fitting = await boss.send(free, {"summary": "ok"}, expects=Report)
-    assert await fitting.result(timeout=20) == {"summary": "ok"}
+    assert await fitting.result(timeout=20) == Report(summary="ok")
     with pytest.raises(HandoffError):
         await (await boss.send(free, {"other": 1}, expects=Report, attempts=1)).result(timeout=20)
 
@@ -386,3 +391,22 @@ async def test_questions_are_listed_and_answered(agent: Agent, name: Name) -> No
     with pytest.raises(UsageError, match="The answer cannot be sent"):
         await boss.answer(question, float("nan"))
     assert [each async for each in boss.questions(follow=False)] == []
+
+
+async def test_names_and_texts_may_be_members_of_an_enum(agent: Agent, name: Name) -> None:
+    class Work(str, enum.Enum):
+        ECHO = name("echo")
+
+        def __str__(self) -> str:
+            return "never this"
+
+    worker, boss = await agent("worker"), await agent("boss")
+    await worker.serve({Work.ECHO: {"handler": lambda text: text, "text": True}}, signals=False)
+    handle = await boss.send(Work.ECHO, Work.ECHO, text=True, correlation=Work.ECHO, labels={"work": Work.ECHO})
+    assert await handle.result() == Work.ECHO.value
+    view = await handle.status()
+    assert (view["capability"], view["correlation_id"]) == (Work.ECHO.value, Work.ECHO.value)
+    assert view["labels"] == {"work": Work.ECHO.value}
+    scatter = boss.scatter([{"capability": Work.ECHO, "input": "x", "text": True}], idempotency_key=Work.ECHO)
+    assert await scatter.all(timeout=20) == ["x"]
+    assert scatter.correlation == Work.ECHO.value

@@ -164,3 +164,11 @@ print(handle.result(timeout=30))
 def test_the_package_says_its_version_and_its_names() -> None:
     assert handfast.__version__ == "0.1.0"
     assert all(hasattr(handfast, each) for each in handfast.__all__)
+
+
+def test_a_server_says_what_it_serves_and_when_it_has_stopped(sync_agent: SyncAgent, name: Name) -> None:
+    worker, upper = sync_agent("worker"), name("upper")
+    server = worker.serve({upper: str.upper}, signals=False)
+    assert repr(server) == f"<SyncServer {worker.agent} serves {upper}, works on 0>"
+    server.stop()
+    assert repr(server) == f"<SyncServer {worker.agent} stopped>"

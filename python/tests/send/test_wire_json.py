@@ -25,6 +25,22 @@ class Level(enum.IntEnum):
     HIGH = 3
 
 
+class Team(str, enum.Enum):
+    BLUE = "blue"
+
+
+class Shy(str):
+    """Shows something else than it is."""
+
+    def __str__(self) -> str:
+        return "***"
+
+
+class Odd(int):
+    def __int__(self) -> int:
+        return 99
+
+
 class Query(BaseModel):
     words: list[str]
     until: datetime.date = Field(serialization_alias="to")
@@ -45,6 +61,9 @@ class Point:
         (2**53 - 1, "9007199254740991"),
         (Colour.RED, '"red"'),
         ({"level": Level.HIGH}, '{"level":3}'),
+        ({Team.BLUE: Team.BLUE, Colour.RED: 1}, '{"blue":"blue","red":1}'),
+        ({Shy("key"): Shy("value")}, '{"key":"value"}'),
+        (Odd(5), "5"),
         (Query(words=["a"], until=datetime.date(2026, 1, 2)), '{"words":["a"],"to":"2026-01-02"}'),
         (
             Point(1.5, [Query(words=[], until=datetime.date(2026, 1, 2))]),
@@ -62,6 +81,37 @@ def test_ordered_the_same_value_is_the_same_text() -> None:
     assert one == write_json({"a": 0.1, "b": {"c": 2, "d": 1}}, "It", ordered=True) == '{"a":0.1,"b":{"c":2,"d":1}}'
 
 
+class Ring(BaseModel):
+    next: Ring | None = None
+
+
+class Held(BaseModel, arbitrary_types_allowed=True):
+    it: Any
+
+
+@dataclasses.dataclass
+class Half:
+    whole: int
+    half: int = dataclasses.field(init=False)
+
+
+class Closed(dict[str, Any]):
+    def items(self) -> Any:
+        raise RuntimeError("not for you")
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+class Speechless(dict[str, Any]):
+    def items(self) -> Any:
+        raise Mute
+
+
+ring = Ring()
+ring.next = ring
 circle: list[Any] = []
 circle.append(circle)
 deep: Any = None
@@ -93,6 +143,14 @@ for _ in range(65):
         (lambda: None, "a function"),
         (Query, "a ModelMetaclass"),
         (circle, "contains itself"),
+        ({"a": [ring]}, "at /a/0 it has a Ring that cannot be read (ValueError: Circular reference"),
+        (Held(it=b"\xff"), "it has a Held that cannot be read (UnicodeDecodeError: "),
+        (Held(it=object()), "it has a Held that cannot be read (PydanticSerializationError: "),
+        ({"a": Half(2)}, "at /a/half it has a field that was never set"),
+        ({"a": Closed(b=1)}, "at /a it has a Closed that cannot be read (RuntimeError: not for you)"),
+        (Speechless(b=1), "it has a Speechless that cannot be read (Mute)"),
+        ({Colour.RED: 1, "red": 2}, "at /red it has two members of this name"),
+        ({Level.HIGH: 1}, "which is a Level and not a string"),
         (deep, "deeper than 64 levels"),
     ],
 )
@@ -116,6 +174,7 @@ def test_what_is_too_large_goes_as_an_artifact() -> None:
 
 def test_text_is_a_str() -> None:
     assert check_text("hello", "The input") == "hello"
+    assert check_text(Team.BLUE, "The input") == "blue"
     with pytest.raises(UsageError, match="is an int, and text=True sends a str"):
         check_text(1, "The input")
     with pytest.raises(UsageError, match="half a surrogate"):

@@ -13,7 +13,8 @@ import pytest
 from typing_extensions import TypedDict
 
 from handfast._relay_schema import for_relay, is_linear
-from handfast._serve.schema import NotJson, Unfit, read_schema
+from handfast._serve.schema import NotJson, read_schema
+from handfast._typed import Unfit
 from handfast.errors import UsageError
 
 

@@ -153,3 +153,42 @@ def test_two_handlers_of_one_capability_are_refused() -> None:
 def test_the_decorator_without_brackets_says_how_it_is_written() -> None:
     with pytest.raises(UsageError, match="without brackets"):
         Registry().capability(plain)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "handler", "says"),
+    [
+        ({}, lambda a, ctx, c: a, "wants c besides"),
+        ({"input": "no type at all"}, plain, "The input of it cannot be written as JSON Schema"),
+        ({"timeout": "soon"}, plain, "The timeout of it"),
+        ({"name": "a b"}, plain, "no name for a capability"),
+    ],
+)
+def test_what_is_wrong_with_a_handler_is_said_where_it_stands(options: Any, handler: Any, says: str) -> None:
+    with pytest.raises(UsageError, match=says) as told:
+        Registry().capability(**{"name": "it", **options})(handler)
+    assert [frame.name for frame in told.traceback][:2] == [
+        "test_what_is_wrong_with_a_handler_is_said_where_it_stands",
+        "keep",
+    ]
+
+
+def test_a_type_that_is_defined_further_down_is_read_when_it_is_served() -> None:
+    registry = Registry()
+
+    @registry.capability("later")
+    def later(given: Later) -> Now: ...  # type: ignore[name-defined,empty-body]  # noqa: F821
+
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_capabilities(registry.definitions)
+    globals().update(Later=pydantic.create_model("Later", n=(int, ...)))
+    try:
+        Now.model_rebuild()
+        offered = read_capabilities(registry.definitions)["later"]
+    finally:
+        del globals()["Later"]
+    assert offered.manifest["input_schema"]["properties"] == {"n": {"type": "integer"}}
+
+
+class Now(pydantic.BaseModel):
+    then: Later  # type: ignore[name-defined]  # noqa: F821

@@ -10,7 +10,7 @@ from typing import Any
 from faulty_network import FaultyNetwork
 from serve_stage import Stage, until
 
-from handfast import AsyncContext, Context, RelayUnreachable
+from handfast import AsyncContext, Context, HandoffError, RelayUnreachable
 from handfast._serve.beats import Beats
 from handfast._serve.limits import BEAT_THREADS
 
@@ -105,7 +105,42 @@ async def test_beats_that_hang_do_not_hold_up_those_of_other_leases(stage: Stage
 def _held(worker: Any, id: str) -> Any:
     from handfast._serve.held import Held
 
-    return Held(worker._base.surroundings, {"id": id, "fence": 1, "lease_ms": 150, "deadline_ms": 60_000}, "w")
+    return Held(worker._base, {"id": id, "fence": 1, "lease_ms": 150, "deadline_ms": 60_000}, "w")
+
+
+async def test_no_fault_in_ending_a_lease_ends_the_beats_of_the_others(stage: Stage) -> None:
+    worker = await stage.agent("worker")
+    beats = Beats(worker._base)
+    beaten: list[str] = []
+
+    class Link:
+        """One of the two is canceled."""
+
+        def call(self, _name: str, *, params: dict[str, str], **_how: Any) -> dict[str, int]:
+            if params["id"] == "canceled":
+                raise HandoffError("It is over.", code=410, reason="canceled")
+            beaten.append(params["id"])
+            return {"deadline_ms": 1_000}
+
+        def close(self) -> None: ...
+
+    def broken(_reason: Exception) -> None:
+        raise ValueError("a fault nobody thought of")
+
+    beats._link.close()
+    beats._link = Link()  # type: ignore[assignment]
+    beats.start()
+    try:
+        canceled = _held(worker, "canceled")
+        canceled.end_from_thread = broken
+        beats.hold(canceled)
+        # On the one thread there is for one lease.
+        assert "a fault nobody thought of" in (await stage.warned("worker", "heartbeat_failed")).message
+        beats.hold(_held(worker, "lives"))
+        await until(lambda: beaten.count("lives") >= 3)
+    finally:
+        beats.close()
+    await until(lambda: beats._threads == 0)
 
 
 async def test_a_beat_that_breaks_in_an_unexpected_way_is_told_once_and_the_next_one_follows(stage: Stage) -> None:

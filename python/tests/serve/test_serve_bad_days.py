@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 import json
 import threading
 from typing import Any
@@ -124,6 +125,46 @@ async def test_a_lost_lease_is_told_by_the_next_heartbeat_and_the_result_under_t
     assert (await stage.warned("worker", "outcome_late")).handoff == handle.id
     assert [(reason.code, reason.reason) for reason in reasons] == [(412, "lease_lost")]
     assert outcome_of(await handle.status())["output"] == "second"
+
+
+@pytest.mark.parametrize("call", ["checkpoint", "ask", "send", "notify", "scatter"])
+async def test_a_lost_lease_that_a_call_is_the_first_to_hear_of_makes_no_broken_handler(
+    stage: Stage, call: str
+) -> None:
+    worker, sender, other = await stage.agent("worker"), await stage.agent("sender"), await stage.agent("other")
+    refused: list[Any] = []
+
+    async def under_it(ctx: AsyncContext) -> None:
+        if call == "checkpoint":
+            await ctx.checkpoint(1)
+        elif call == "ask":
+            await ctx.ask("Which?")
+        elif call == "scatter":
+            await ctx.scatter([{"capability": other.agent, "input": None}]).handles()
+        else:
+            await (ctx.send if call == "send" else ctx.notify)(other.agent, None)
+
+    async def once(_input: Any, ctx: AsyncContext) -> str:
+        if ctx.handoff["fence"] > 1:
+            return "second"
+        body = {"fence": ctx.handoff["fence"], "worker": server.worker}
+        await worker.call("release", params={"id": ctx.handoff["id"]}, body=body)
+        try:
+            await under_it(ctx)
+        except (HandoffError, asyncio.CancelledError):
+            reason = ctx.signal.reason
+            assert isinstance(reason, HandoffError)
+            refused.append((reason.code, reason.reason))
+            raise
+        return "first"
+
+    await other.serve({other.agent: lambda _input: None}, signals=False)
+    name = f"once-{worker.agent}"
+    server = await worker.serve({name: once}, signals=False)
+    handle = await sender.send(name, None, lease=3600)
+    assert await handle.result() == "second"
+    assert refused == [(412, "lease_lost")]
+    assert stage.warnings("worker") == []
 
 
 async def test_a_claim_whose_answer_was_lost_is_repeated_and_loses_no_lease(stage: Stage) -> None:
@@ -339,6 +380,18 @@ async def test_a_relay_that_comes_back_empty_knows_the_worker_again(own_relay: R
     assert await handle.result(timeout=30) == 2
     await until(lambda: server.active == 0)
     assert [reason.code for reason in orphaned] == [404]
+
+
+def test_a_detail_says_what_texts_and_members_of_enums_are_and_not_how_they_show_themselves() -> None:
+    from handfast._serve.strict_detail import strict_detail
+
+    team = enum.Enum("team", {"BLUE": "blue"}, type=str)
+    shy = type("Shy", (str,), {"__str__": lambda self: "***"})
+    assert strict_detail({team.BLUE: team.BLUE, shy("key"): shy("value"), 7: 8}) == {
+        "blue": "blue",
+        "key": "value",
+        "7": 8,
+    }
 
 
 def test_a_detail_that_contains_itself_twice_is_left_out_in_time() -> None:

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
-from faulty_network import FaultyNetwork, Send
+from faulty_network import Liar, Lie
 from relay_process import RelayProcess
 from serve_stage import Stage, outcome_of
 
 from handfast import AsyncClient, AsyncContext, Fail, HandoffError
-
-Lie = Callable[[dict[str, Any]], None]
-
-
-class Liar(FaultyNetwork):
-    """Changes every answer by `lie`."""
-
-    def __init__(self) -> None:
-        self.lie: Lie = lambda _body: None
-        super().__init__(self._changed)
-
-    async def _changed(self, _request: httpx.Request, send: Send) -> httpx.Response:
-        response = await send()
-        content = await response.aread()
-        if "json" not in response.headers.get("content-type", ""):
-            return response
-        body = json.loads(content)
-        self.lie(body)
-        return httpx.Response(response.status_code, headers={"content-type": "application/json"}, json=body)
 
 
 def on_lease(tamper: Lie) -> Lie:

@@ -149,6 +149,27 @@ async def test_closing_the_client_stops_its_servers(stage: Stage) -> None:
     assert server.is_stopping
 
 
+async def test_closing_the_client_stops_all_its_servers_at_once(stage: Stage) -> None:
+    worker, sender = await stage.agent("worker"), await stage.agent("sender")
+    go = asyncio.Event()
+
+    async def hold() -> str:
+        await go.wait()
+        return "done"
+
+    names = [f"{which}-{worker.agent}" for which in ("first", "second")]
+    servers = [await worker.serve({name: hold}, grace="1h", signals=False) for name in names]
+    handles = [await sender.send(name, None) for name in names]
+    for handle in handles:
+        await handle.acknowledged()
+    closing = asyncio.ensure_future(worker.close())
+    # While the handlers of both still run.
+    await until(lambda: all(server.is_stopping for server in servers))
+    go.set()
+    await closing
+    assert [await handle.result() for handle in handles] == ["done", "done"]
+
+
 async def test_a_server_is_stopped_by_its_with_block(stage: Stage) -> None:
     worker = await stage.agent("worker")
     async with await worker.serve({"idle": lambda: None}, signals=False) as server:
@@ -303,6 +324,19 @@ async def test_a_process_gives_back_what_does_not_end_in_time_and_ends_with_0(
     view = await handle.status()
     assert (view["state"], view["attempts"], view["failures"]) == ("queued", 0, [])
     await handle.cancel()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+async def test_a_process_that_a_handler_forks_off_ends_by_its_own_signals(
+    stage: Stage, child: Callable[..., Child]
+) -> None:
+    sender = await stage.agent("sender")
+    process = child("sync", sender.agent, "0s")
+    await process.said("ready")
+    assert await (await sender.send(f"forking-{sender.agent}", None)).result() == -signal.SIGTERM
+    # The worker's own are still its own.
+    process.process.send_signal(signal.SIGTERM)
+    assert await process.ended() == 0
 
 
 async def test_a_second_signal_ends_a_process_at_once(stage: Stage, child: Callable[..., Child]) -> None:

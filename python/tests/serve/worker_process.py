@@ -6,6 +6,7 @@ It says what it does in lines, and goes on when it is told so on stdin. Argument
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import sys
 import time
 from typing import Any
@@ -42,7 +43,18 @@ async def thorough(_input: Any, ctx: AsyncContext) -> None:
         raise
 
 
-HANDLERS = {"obliging": obliging, "deaf": deaf, "thorough": thorough}
+def forking() -> int | None:
+    """How a process that it forks off ends by SIGTERM."""
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    process.start()
+    process.terminate()
+    process.join(10)
+    code = process.exitcode
+    process.kill()
+    return code
+
+
+HANDLERS = {"obliging": obliging, "deaf": deaf, "thorough": thorough, "forking": forking}
 
 
 def named(suffix: str) -> dict[str, Any]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import socket
+import threading
+import time
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from handfast import Client, Context, HandoffError, RelayUnreachable, SyncServer
-from handfast.testing import TestRelay, crash, fail, hang, reject
+from handfast import Client, Context, HandoffError, RelayUnreachable, SyncServer, UsageError, WaitOver
+from handfast.testing import TestRelay, _standstill, crash, fail, hang, reject
 
 
 def types_of(relay: TestRelay, handoff: Any) -> list[str]:
@@ -316,3 +320,65 @@ class TestTheNetworkAndTheRelay:
         assert relay.events() == []
         handle = relay.until(lambda: alice.send("research", {}))
         assert relay.until(handle.result) == "done"
+
+
+class TestATestThatOnlyTimeCouldHelp:
+    """It blocks, and nobody but it could let time pass."""
+
+    @pytest.fixture(autouse=True)
+    def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_standstill, "STANDS_S", 0.3)
+
+    def test_is_told_so_and_goes_on(self, relay: TestRelay) -> None:
+        alice = relay.connect("alice")
+        relay.fake("research", hang)
+        handle = alice.send("research", {})
+        for wait in (lambda: handle.result(timeout=2), handle.result, lambda: next(alice.questions())):
+            with pytest.raises(UsageError, match="nobody lets time pass") as told:
+                wait()
+            assert "relay.until(handle.result)" in told.value.remedy
+        with pytest.raises(WaitOver):
+            relay.until(lambda: handle.result(timeout=2))
+
+    def test_waits_for_what_is_real_as_long_as_that_takes(self, relay: TestRelay) -> None:
+        alice = relay.connect("alice")
+
+        async def in_a_thread(_: Any) -> str:
+            await asyncio.to_thread(time.sleep, 1.5)
+            return "done"
+
+        async def by_a_timer(_: Any) -> str:
+            await asyncio.sleep(1.5)
+            return "done"
+
+        async def over_a_socket(_: Any) -> str:
+            ours, theirs = socket.socketpair()
+            threading.Timer(1.5, theirs.send, [b"done"]).start()
+            reader, writer = await asyncio.open_connection(sock=ours)
+            said = await reader.readexactly(4)
+            writer.close()
+            theirs.close()
+            return said.decode()
+
+        def blocking(_: Any) -> str:
+            time.sleep(1.5)
+            return "done"
+
+        for number, handler in enumerate((in_a_thread, by_a_timer, over_a_socket, blocking)):
+            relay.fake(f"slow-{number}", handler)
+            assert alice.send(f"slow-{number}", {}).result() == "done"
+
+    def test_waits_for_programs_that_it_gave_the_real_address_to(self, relay: TestRelay) -> None:
+        handle = relay.connect("alice").send("far", {}, queue_if_absent=True)
+
+        def call_off(url: str, token: str) -> None:
+            time.sleep(1.5)
+            with Client(url=url, token=token) as operator:
+                operator.handle(handle.id).cancel()
+
+        outside = threading.Thread(target=call_off, args=(relay.url, relay.operator_token))
+        outside.start()
+        with pytest.raises(HandoffError) as told:
+            handle.result()
+        outside.join()
+        assert told.value.code == 410

@@ -154,8 +154,20 @@ class TestTheCommand:
         assert find_command(env={"PATH": env["PATH"]}, folder=folder).words == (on_path,)
         found = find_command(env={"PATH": ""}, folder=folder)
         assert found.words == (near,)
-        # Its own Node may lie beside it.
-        assert found.environment()["PATH"].startswith(str(Path(near).parent) + os.pathsep)
+
+    def test_finds_the_node_that_was_installed_beside_it_before_the_system_s(
+        self, folder: Path, tmp_path: Path
+    ) -> None:
+        near = self.put(folder.parent / "node_modules/.bin/handfast")
+        on_path = self.put(tmp_path / "bin/handfast")
+        old = f"/old/node/bin{os.pathsep}{tmp_path / 'bin'}"
+        for command, own in (
+            (find_command(f"{near} --quiet", env={"PATH": old}), near),
+            (find_command(env={"PATH": old, "HANDFAST_COMMAND": near}), near),
+            (find_command(env={"PATH": old}), on_path),
+            (find_command(env={"PATH": ""}, folder=folder), near),
+        ):
+            assert command.environment()["PATH"].split(os.pathsep)[0] == str(Path(own).parent)
 
     def test_that_is_nowhere_is_told_with_what_to_do(self, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="was not found") as told:

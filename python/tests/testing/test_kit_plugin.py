@@ -19,8 +19,7 @@ def run(folder: Path, code: str, *words: str, env: dict[str, str] | None = None)
     (folder / "test_it.py").write_text(code)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words, str(folder)]
     told = {"HANDFAST_COMMAND": " ".join(find_command().words), **(env or {})}
-    near = Path(find_command().words[0]).parent
-    surroundings = {**os.environ, "PATH": f"{near}{os.pathsep}{os.environ['PATH']}", **told}
+    surroundings = {**os.environ, **told}
     return subprocess.run(
         command, capture_output=True, text=True, timeout=100, cwd=folder, env=surroundings, check=False
     )

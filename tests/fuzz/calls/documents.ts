@@ -6,6 +6,7 @@ import type { AgentKey } from "../cast/agent-key.ts";
 import type { Random } from "../chance.ts";
 import { isObject } from "../json/schema-values.ts";
 import type { Unsigned } from "./base-call.ts";
+import { agreementOf } from "./contract-calls.ts";
 import type { About } from "./fill.ts";
 import type { Scene } from "./scene.ts";
 
@@ -52,6 +53,9 @@ class Writer {
         return this.#outcome(body);
       case "answer":
         return this.#answer(body);
+      case "agree":
+      case "propose":
+        return this.#agreement();
       case "cancel":
         return this.#unsigned("cancel", { ...this.#subject(), ...body }, null);
       default:
@@ -89,6 +93,11 @@ class Writer {
     const [digest, payload] = this.#payload(answer, undefined);
     const question = this.#about.known?.questions.at(-1) ?? "none";
     return this.#unsigned("answer", { ...this.#subject(), question, answer: digest, ...rest }, payload);
+  }
+
+  #agreement(): Unsigned | null {
+    const made = agreementOf(this.#scene.world, this.#about.name, this.#about.persona.name);
+    return made === null ? null : this.#unsigned(made.typ, { ...made.said }, null);
   }
 
   #subject() {

@@ -4,6 +4,7 @@ import type { Persona } from "../cast/persona.ts";
 import type { Known, KnownLease } from "../cast/world.ts";
 import type { Random } from "../chance.ts";
 import type { Making } from "../json/schema-values.ts";
+import { importUrl } from "./discovery-calls.ts";
 import type { Scene } from "./scene.ts";
 
 export interface About {
@@ -22,9 +23,11 @@ const likely: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     "/input": 1,
     "/text": 0,
     "/limits": 0.5,
-    "/contract": 0.01,
+    "/contract": 0.05,
     "/artifacts": 0.05,
   },
+  negotiate: { "/capability": 0.95, "/words": 0.05, "/tags": 0.02, "/agents": 0.1, "/version": 0.05 },
+  propose: { "/decline": 0.1, "/cost": 0.6 },
   claim: { "/request_id": 0.7, "/slots": 0.8 },
   ask: { "/question_id": 0.6, "/park": 0.3, "/answer_ms": 0.4, "/schema": 0.15, "/to": 0.2 },
   complete: { "/output": 1, "/text": 0, "/worker": 0.5 },
@@ -33,7 +36,9 @@ const likely: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   redrive_many: { "/dry_run": 0, "/filter": 0, "/plan": 0 },
   log: { "/from": 0.95 },
   backup: { "/name": 1 },
-  create_token: { "/capabilities": 0.3, "/life_ms": 0.5 },
+  create_token: { "/capabilities": 0.3, "/costs": 0.02, "/life_ms": 0.5 },
+  // A high version would keep the agents that come and go from ever saying anything again.
+  set_capabilities: { "/version": 0, "/costs": 0.02 },
 };
 /** Pages are asked for in small pieces: large ones cost much and show no more. */
 const likely_anywhere: Readonly<Record<string, number>> = { "/limit": 0.9 };
@@ -48,6 +53,8 @@ const durations: Readonly<Record<string, readonly number[]>> = {
   answer_ms: [20, 300, 5_000],
   retry_after_ms: [1, 50, 1_000],
   life_ms: [1_000, 60_000],
+  reply_by_ms: [1, 300, 2_000],
+  valid_ms: [1, 3_000, 60_000],
   older_than_ms: [0, 1_000],
   younger_than_ms: [1_000, 60_000],
 };
@@ -101,7 +108,7 @@ function fill(scene: Scene, about: About, random: Random, name: string, path: st
     case "agent":
       return about.name === "log" ? troupe.sender.name : troupe.passing_name;
     case "after":
-      return troupe.sender.name;
+      return about.name === "manifests" ? "3" : troupe.sender.name;
     case "cursor":
       return world.cursors.length === 0 ? undefined : random.pick(world.cursors);
     case "plan":
@@ -116,6 +123,18 @@ function fill(scene: Scene, about: About, random: Random, name: string, path: st
       return about.name === "write_chunk" ? "eleven char" : undefined;
     case "code":
       return path === "/code" ? random.pick([200, 408, 410, 500, 502, 504]) : undefined;
+    case "contract":
+      return world.contracts.at(-1);
+    case "offer_id":
+      return world.offers.at(-1);
+    case "url":
+      return about.name === "import_agent" ? importUrl(scene, random) : undefined;
+    case "version":
+      return about.name === "discover" || about.name === "negotiate"
+        ? random.pick(["*", "^1.2", ">=2 <4", "1.x"])
+        : undefined;
+    case "words":
+      return random.pick(["open work", "strict", "whatever you have"]);
     case "name":
       return about.name === "backup" ? `copy-${random.between(0, 2)}.db` : undefined;
     case "0":

@@ -30,6 +30,7 @@ export async function makeIdentityCall(scene: Scene, operation: Operation, rando
   const params: Record<string, string> = {
     ...(operation.path.includes("{name}") ? { name: named } : {}),
     ...(operation.path.includes("{thumbprint}") ? { thumbprint } : {}),
+    ...(operation.path.includes("{digest}") ? { digest: world.manifests.at(-1) ?? "0".repeat(64) } : {}),
     ...(operation.path.includes("{id}") ? { id: world.token_ids.at(-1) ?? "AAAAAAAAAAAA" } : {}),
   };
   const plain = {

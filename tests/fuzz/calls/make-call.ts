@@ -9,6 +9,8 @@ import { is, type Known } from "../cast/world.ts";
 import { type Random, weighted } from "../chance.ts";
 import { fitting } from "../json/schema-values.ts";
 import type { BaseCall, Facts } from "./base-call.ts";
+import { contractParams, party } from "./contract-calls.ts";
+import { discoverer, discoveryParams } from "./discovery-calls.ts";
 import { unsignedOf } from "./documents.ts";
 import { type About, making } from "./fill.ts";
 import { makeIdentityCall } from "./identity-calls.ts";
@@ -42,6 +44,14 @@ const weights: Readonly<Record<string, number>> = {
   backup: 0.1,
   openapi: 0.2,
   metrics: 0.5,
+  discover: 4,
+  negotiate: 6,
+  proposals: 5,
+  propose: 8,
+  agree: 4,
+  import_agent: 0.5,
+  refresh_import: 0.5,
+  drop_import: 0.3,
 };
 const choices = operations.map((operation) => [weights[operation.name] ?? 2, operation] as const);
 
@@ -117,6 +127,10 @@ function personaOf(scene: Scene, { name, tag }: Operation, holder: string | null
         [3, operator],
         [3, stranger],
       ]);
+    case "discovery":
+      return discoverer(scene, name, random);
+    case "contracts":
+      return party(scene, name, random);
     case "relay":
       return weighted(random, [
         [name === "backup" ? 80 : 20, operator],
@@ -177,6 +191,8 @@ function paramsOf(
   random: Random,
 ): Record<string, string> {
   if (params === undefined) return {};
+  const found = discoveryParams(scene, name, random) ?? contractParams(scene, name, random);
+  if (found !== null) return found;
   if (name === "put_artifact")
     return {
       sha256: createHash("sha256")
@@ -184,7 +200,13 @@ function paramsOf(
         .digest("hex"),
     };
   if (name === "get_artifact") return { sha256: scene.world.artifacts.at(-1)?.sha256 ?? "0".repeat(64) };
-  if (name === "correlation" || name === "correlation_events") return { id: random.pick(scene.correlations) };
+  if (name === "set_route" || name === "drop_route") {
+    const { open_capability, strict_capability } = scene.troupe;
+    return { capability: random.pick([open_capability, strict_capability, "offered-by-nobody"]) };
+  }
+  if (name === "correlation" || name === "correlation_events" || name === "conversation") {
+    return { id: random.pick(scene.correlations) };
+  }
   if (name === "question" || name === "answer") {
     return { id: known?.questions.at(-1) ?? `${known?.id ?? scene.newId(random)}:q1` };
   }

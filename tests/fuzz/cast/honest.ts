@@ -4,7 +4,7 @@
  */
 
 import { setTimeout } from "node:timers/promises";
-import { type Client, connect } from "@handfast/client";
+import { type Client, connect, HandoffError } from "@handfast/client";
 import { bytesOf } from "../chance.ts";
 import { AgentKey } from "./agent-key.ts";
 
@@ -16,6 +16,8 @@ const pause_ms = 200;
 export class HonestAgents {
   readonly faults: string[];
   completed = 0;
+  /** By an operator among the hostile, who finds their ids in the log and may do so. */
+  called_off = 0;
   slowest_ms = 0;
   readonly #ids: string[] = [];
   readonly #clients: readonly Client[];
@@ -67,6 +69,10 @@ export class HonestAgents {
         this.slowest_ms = Math.max(this.slowest_ms, Math.round(performance.now() - began));
         await setTimeout(pause_ms);
       } catch (error) {
+        if (isCalledOff(error)) {
+          this.called_off += 1;
+          continue;
+        }
         if (!this.#is_over)
           this.faults.push(`an honest handoff failed: ${error instanceof Error ? error.stack : String(error)}`);
         return;
@@ -86,6 +92,10 @@ export class HonestAgents {
     this.#is_over = true;
     for (const client of this.#clients) void client.close();
   }
+}
+
+function isCalledOff(error: unknown): boolean {
+  return error instanceof HandoffError && error.code === 410 && error.message.includes("canceled by operator:");
 }
 
 function turnedRound(text: string): string {

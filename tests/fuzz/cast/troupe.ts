@@ -43,7 +43,9 @@ export async function gather(url: string, operator_token: string, seed: number, 
   const worker = new AgentKey(bytesOf(seed, "worker", number));
   const names = { sender: `sender-${number}`, worker: `worker-${number}`, rival: `rival-${number}` };
   await register(url, names.sender, sender, [], operator_token);
-  await register(url, names.worker, worker, [open, strict], operator_token);
+  // It proposes for the one, and has offers made in its name for the other.
+  const asked = { ...strict, proposes: true };
+  await register(url, names.worker, worker, [open, asked], operator_token);
   const offered = { agent: names.rival, capabilities: [open] };
   const { token } = JSON.parse((await ask(url, "POST", "/v1/tokens", offered, operator_token)).text);
   return {
@@ -75,7 +77,8 @@ export async function register(
   const document = JSON.stringify({ ...header, agent_id: name, challenge, key: key.jwk, capabilities });
   const [proof] = await signBatch(nodeCrypto, key.signer, [{ typ: "registration", bytes: toUtf8(document) }]);
   const { status, text } = await ask(url, "POST", "/v1/agents", { signed: { document, proof } }, token);
-  if (status === 401 || status === 403) return false;
+  // By fire it may have said something with a high version: then it can say no other until it was forgotten.
+  if (status === 401 || status === 403 || status === 409) return false;
   if (status >= 400) throw new Error(`${name} could not register: ${status} ${text}`);
   return true;
 }

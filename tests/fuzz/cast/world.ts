@@ -1,5 +1,6 @@
 /** What an episode has learned so far from the relay's own answers: real ids, fences, questions, cursors to be wrong with. */
 
+import type { ContractTerms } from "@handfast/protocol";
 import type { Random } from "../chance.ts";
 import { isObject } from "../json/schema-values.ts";
 
@@ -43,10 +44,19 @@ export class World {
   readonly cursors: string[] = [];
   readonly token_ids: string[] = [];
   readonly tokens: string[] = [];
+  /** Digests. */
+  readonly manifests: string[] = [];
   readonly plans: string[] = [];
   readonly challenges: string[] = [];
   readonly request_ids: string[] = [];
   readonly idempotency_keys: string[] = [];
+  readonly negotiations: string[] = [];
+  readonly offers: string[] = [];
+  /** Offers that were asked for live. */
+  readonly calls: string[] = [];
+  readonly contracts: string[] = [];
+  /** As offers and calls showed them. */
+  readonly terms: ContractTerms[] = [];
   readonly #by_id = new Map<string, Known>();
 
   note(id: string, state: string, digest: string | null = null): Known {
@@ -72,6 +82,8 @@ export class World {
     if (isObject(handoff)) this.learn(handoff, caller, worker);
     keep(this.cursors, cursor);
     keep(this.plans, plan);
+    const { manifest } = body;
+    keep(this.manifests, isObject(manifest) ? manifest["digest"] : manifest);
     keep(this.challenges, challenge);
     if (typeof token === "string") {
       keep(this.tokens, token);
@@ -80,7 +92,8 @@ export class World {
     if (typeof sha256 === "string" && typeof size === "number" && typeof media_type === "string") {
       this.artifacts.push({ sha256, size, media_type });
     }
-    for (const list of ["receipts", "handoffs", "dead_letters", "questions"]) {
+    this.#learnTerms(body);
+    for (const list of ["receipts", "handoffs", "dead_letters", "questions", "offers", "proposals", "contracts"]) {
       const items = body[list];
       if (Array.isArray(items)) for (const item of items.slice(0, 8)) this.learn(item, caller, worker);
     }
@@ -95,6 +108,15 @@ export class World {
     if (typeof state === "string") known.state = state;
     if (code === 412) known.leases.pop();
     if (id !== known.id && (code === 409 || code === 410 || code === 408)) hearQuestion(known, id ?? "", false);
+  }
+
+  #learnTerms({ negotiation_id, offer_id, contract_id, state, terms, reply_by, id }: Record<string, unknown>): void {
+    keep(this.negotiations, negotiation_id);
+    keep(this.offers, offer_id);
+    // Of an offer it is only what the contract would be called.
+    if (typeof state === "string") keep(this.contracts, contract_id);
+    if (typeof reply_by === "number" && isObject(terms)) keep(this.calls, id);
+    if (isObject(terms) && this.terms.length < 100) this.terms.push(terms as unknown as ContractTerms);
   }
 
   #learnLease(lease: unknown, agent: string, worker: string | null): void {

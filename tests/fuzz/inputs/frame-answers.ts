@@ -29,20 +29,20 @@ export async function sayAndHear(
   wire.write(Buffer.concat([bytes, encodeFrame(Buffer.from(JSON.stringify({ ping })), { opcode: opcode.text })]));
   const hearing = new Hearing(step, draft, persona);
   const was_heard = await wire.until(() => hearing.hear(wire, ping), stage.answer_within_ms);
-  const fault = hearing.fault ?? wire.garbled ?? endFault(step, wire, draft, was_heard);
+  const fault = hearing.fault ?? wire.garbled ?? endFault(wire, draft, was_heard ? null : hearing.missing, stage);
   if (wire.isOver || fault !== null || draft.expected === "close") lines.dropWs(persona);
   else if (hearing.left.length > 0) wire.say(JSON.stringify({ abandon: hearing.left.slice(0, 4_096) }));
   return fault;
 }
 
-function endFault({ stage }: Step, wire: WsWire, draft: FrameDraft, was_heard: boolean): string | null {
+function endFault(wire: WsWire, draft: FrameDraft, missing: string | null, stage: Step["stage"]): string | null {
   const { closing } = wire;
   if (closing !== null) {
     count(stage.tally.closes, `${closing.code ?? "cut"}`);
     return closing.code === null ? cutFault(draft) : closeFault(closing.code);
   }
   if (draft.expected === "close") return "a frame that cannot be understood was passed over";
-  return was_heard ? null : `no answer, and no close, within ${stage.answer_within_ms} ms`;
+  return missing === null ? null : `no answer, and no close, within ${stage.answer_within_ms} ms: ${missing}`;
 }
 
 /** A server that finds a frame to be no frame may cut the connection; whoever sent a frame is told why. */
@@ -72,6 +72,12 @@ class Hearing {
     return this.#waiting;
   }
 
+  /** What was not answered. */
+  get missing(): string {
+    const calls = [...this.#asked].map((n) => `${n} (${this.#step.lines.operations.get(n)})`);
+    return [...(this.#was_ponged ? [] : ["the ping"]), ...calls].join(", ");
+  }
+
   #read(payload: Buffer): void {
     // Of one that is so large it is enough to know that the ping behind it was answered, or why not.
     if (payload.length > most_read_bytes) return;
@@ -80,8 +86,10 @@ class Hearing {
     const abandoned = new Set(Array.isArray(frame["abandon"]) ? frame["abandon"] : []);
     for (const call of frame["calls"]) {
       if (!isObject(call) || typeof call["n"] !== "number") continue;
-      const { n, op, wait_ms, stream } = call;
+      const { n, op, params, wait_ms, stream } = call;
       this.#step.lines.operations.set(n, typeof op === "string" ? op : "");
+      const { id } = Object(params);
+      this.#step.lines.places.set(n, typeof id === "string" ? id : "");
       if (wait_ms !== undefined || stream !== undefined) this.#waiting.push(n);
       else if (!abandoned.has(n)) this.#asked.add(n);
     }
@@ -113,7 +121,10 @@ class Hearing {
     stage.ledger.confirm(operation, said);
     scene.world.learn(said, this.#persona.name, call.worker);
     call.done?.();
-    this.fault ??= trespass(stage, this.#persona, operation, call.params["id"] ?? "");
+    // Where it really went: what was meant for a handoff of others may have been turned to one's own on the way.
+    const place = lines.places.get(Number(n)) ?? "";
+    const trespassed = trespass(stage, this.#persona, { operation, place, said });
+    if (trespassed !== null) this.fault ??= `${trespassed}, and heard ${JSON.stringify(said).slice(0, 1_000)}`;
   }
 }
 

@@ -185,7 +185,7 @@ function judgeReply({ stage, scene }: Step, call: BaseCall, request: HttpDraft, 
   stage.ledger.confirm(operation, said);
   scene.world.learn(said, call.persona.name, call.worker);
   if (operation === call.operation.name) call.done?.();
-  return trespass(stage, call.persona, operation, request.target);
+  return trespass(stage, call.persona, { operation, place: request.target, said });
 }
 
 function isForeign(name: string, value: string, { port }: Stage): boolean {
@@ -200,9 +200,20 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
+interface Heard {
+  readonly operation: string;
+  readonly place: string;
+  readonly said: unknown;
+}
+
 /** Nobody but the operator gets anywhere with the handoffs of others. */
-export function trespass({ honest_ids }: Stage, persona: Persona, operation: string, place: string): string | null {
-  const path = place.split("?", 1)[0] ?? "";
-  if (persona.role === "operator" || !honest_ids().some((id) => path.includes(id))) return null;
-  return `${persona.name} was let in: ${operation} on a handoff of others`;
+export function trespass({ honest_ids }: Stage, persona: Persona, heard: Heard): string | null {
+  const path = heard.place.split("?", 1)[0] ?? "";
+  if (persona.role === "operator" || !honest_ids().some((id) => path.includes(id)) || isNothing(heard)) return null;
+  return `${persona.name} was let in: ${heard.operation} on a handoff of others`;
+}
+
+/** Any text may name a conversation; whoever has no part in one of that name is shown an empty list. */
+function isNothing({ operation, said }: Heard): boolean {
+  return operation === "conversation" && Object(said).handoffs?.length === 0;
 }

@@ -22,6 +22,8 @@ export class Lines {
   readonly calls = new Map<number, BaseCall>();
   /** What was really asked under each number, however it was mutated: it may be answered late, or twice. */
   readonly operations = new Map<number, string>();
+  /** The id under which it was really asked. */
+  readonly places = new Map<number, string>();
   #n = 0;
 
   constructor({ port, answer_within_ms }: Pick<Stage, "port" | "answer_within_ms">) {

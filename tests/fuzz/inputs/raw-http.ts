@@ -171,8 +171,8 @@ async function speak({ stage, random }: Step, bytes: Buffer): Promise<string | n
 }
 
 /** The hidden request would have been accepted, had anybody taken it for one. */
-async function smuggledFault({ lines: own, scene, stage }: Step, id: string): Promise<string | null> {
-  const { wire } = await own.http();
+async function smuggledFault({ scene, stage }: Step, id: string): Promise<string | null> {
+  const wire = await HttpWire.open(stage.port);
   const target = `/v1/handoffs/${id}`;
   const credential = await scene.troupe.sender.credential();
   wire.write(
@@ -181,9 +181,8 @@ async function smuggledFault({ lines: own, scene, stage }: Step, id: string): Pr
     ),
   );
   const answer = await wire.answer("GET", stage.answer_within_ms);
-  own.done(wire);
-  if (answer.kind !== "reply") return null;
-  return answer.reply.status === 404
-    ? null
-    : `a request hidden in another was carried out: ${operationAt("POST", "/v1/handoffs")} ${id}`;
+  wire.drop();
+  // Whatever else is answered says nothing of it: on a connection that its caller wants closed, any request is refused.
+  if (answer.kind !== "reply" || answer.reply.status !== 200) return null;
+  return `a request hidden in another was carried out: ${operationAt("POST", "/v1/handoffs")} ${id}`;
 }

@@ -35,6 +35,11 @@ export class HonestFault extends Error {
   override readonly name = "HonestFault";
 }
 
+/** An operator called it off, as operators may: one that is fired with in another lane. */
+class CalledOff extends Error {
+  override readonly name = "CalledOff";
+}
+
 export class Overture {
   readonly #stage: Stage;
   readonly #scene: Scene;
@@ -47,7 +52,13 @@ export class Overture {
   }
 
   async play(random: Random): Promise<void> {
-    for (let left = random.between(1, 3); left > 0; left -= 1) await this.#bring(random.pick(goals), random);
+    for (let left = random.between(1, 3); left > 0; left -= 1) {
+      try {
+        await this.#bring(random.pick(goals), random);
+      } catch (error) {
+        if (!(error instanceof CalledOff)) throw error;
+      }
+    }
   }
 
   async #bring(goal: Goal, random: Random): Promise<void> {
@@ -122,22 +133,29 @@ export class Overture {
     const { status, said } = await this.#exchange(persona, operation, id, body);
     const fault = faultOf(operation, { status, body: said, is_problem: status >= 400 });
     if (fault !== null) throw new HonestFault(fault);
+    if (status === 410 && id !== null && (await this.#wasCalledOff(id))) throw new CalledOff();
     if (status >= 400)
       throw new HonestFault(`an honest ${operation} of ${persona.name} was refused: ${JSON.stringify(said)}`);
     stage.ledger.confirm(operation, said);
     scene.world.learn(said, persona.name, worker);
   }
 
+  /** By an operator, and by nobody else. */
+  async #wasCalledOff(id: string): Promise<boolean> {
+    const { said } = await this.#exchange(this.#scene.troupe.operator, "get", id, null);
+    return JSON.stringify(said).includes("canceled by operator:");
+  }
+
   async #exchange(
     persona: Persona,
     operation: string,
     id: string | null,
-    body: object,
+    body: object | null,
   ): Promise<{ readonly status: number; readonly said: unknown }> {
     const route = Object.entries(routes).find(([name]) => name === operation)?.[1];
     if (route === undefined) throw new Error(`there is no operation ${operation}`);
     const { method, path } = route;
-    const text = JSON.stringify(body);
+    const text = body === null ? "" : JSON.stringify(body);
     const head = [
       `${method} ${path.replace("{id}", encodeURIComponent(id ?? ""))} HTTP/1.1`,
       `host: 127.0.0.1:${this.#stage.port}`,

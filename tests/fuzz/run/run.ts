@@ -7,7 +7,7 @@ import { type Aftermath, examine, strayFiles } from "../judge/aftermath.ts";
 import { coverageGaps } from "../judge/coverage.ts";
 import type { Tally } from "../judge/tally.ts";
 import { drain } from "./drain.ts";
-import { Episode, type Script, steps_per_episode, wholeScript } from "./episode.ts";
+import { Episode, type Failure, type Script, steps_per_episode, wholeScript } from "./episode.ts";
 import { figureOf } from "./figures.ts";
 import { aim, type Target } from "./target.ts";
 import { Watch } from "./watch.ts";
@@ -27,11 +27,14 @@ export interface RunOptions {
 export interface RunReport {
   readonly seed: number;
   readonly faults: readonly string[];
+  /** The input that failed; null where it was the relay as a whole. */
+  readonly failure: Failure | null;
   /** Episodes that were being played when it failed, the likeliest first. */
   readonly suspects: readonly Script[];
   readonly tally: Tally;
   readonly aftermath: Aftermath | null;
   readonly honest_completed: number;
+  readonly honest_called_off: number;
   readonly honest_slowest_ms: number;
   readonly probes: number;
   readonly probe_slowest_ms: number;
@@ -71,6 +74,7 @@ class Fire {
   readonly #target: Target;
   readonly #playing = new Set<Episode>();
   readonly #faults: string[] = [];
+  #failure: Failure | null = null;
   #suspects: readonly Script[] = [];
   #issued = 0;
   #episodes = 0;
@@ -102,10 +106,12 @@ class Fire {
     return {
       seed,
       faults: this.#faults,
+      failure: this.#failure,
       suspects: this.#suspects,
       tally,
       aftermath: this.#aftermath,
       honest_completed: honest.completed,
+      honest_called_off: honest.called_off,
       honest_slowest_ms: honest.slowest_ms,
       probes: watch.probes,
       probe_slowest_ms: watch.slowest_ms,
@@ -123,18 +129,19 @@ class Fire {
   }
 
   /** The first fault counts; what follows from it would only hide it. */
-  #fail(what: string, script: Script | null = null): void {
+  #fail(what: string, failure: Failure | null = null): void {
     if (this.#hasFailed) return;
     this.#faults.push(what);
+    this.#failure = failure;
     const others = [...this.#playing].map((episode) => ({ ...episode.script, steps: stepsSoFar(episode) }));
-    this.#suspects = script === null ? others : [script];
+    this.#suspects = failure === null ? others : [failure.script];
     for (const episode of this.#playing) episode.stop();
   }
 
   /** What broke may be the relay as a whole, which is told a moment later. */
-  async #failSoon(what: string, script: Script | null = null): Promise<void> {
+  async #failSoon(what: string, failure: Failure | null = null): Promise<void> {
     await setTimeout(settle_ms);
-    this.#fail(what, script);
+    this.#fail(what, failure);
   }
 
   async #lane(troupe: Troupe): Promise<void> {
@@ -147,7 +154,7 @@ class Fire {
       this.#episodes += 1;
       this.#playing.add(episode);
       const failure = await episode.play();
-      if (failure !== null) await this.#failSoon(failure.what, failure.script);
+      if (failure !== null) await this.#failSoon(failure.what, failure);
       this.#playing.delete(episode);
       const [unwell] = [...this.#target.honest.faults, ...this.#target.stage.slow.faults];
       if (unwell !== undefined) this.#fail(unwell);

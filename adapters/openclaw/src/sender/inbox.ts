@@ -41,6 +41,8 @@ interface Letter {
 /** OpenClaw names a run by the key that it was started with. */
 const own_run = "handfast:";
 const wait_ms = 20_000;
+/** A run that another inbox had begun may be one that a restart of the gateway lost: it is not waited for without end. */
+const waits_for_others = 15;
 /** What could not be brought yet is looked at again after this long. */
 const again_ms = 5_000;
 
@@ -165,37 +167,46 @@ export class Inbox {
         await this.#tell(letter);
         letters.delete(letter.id);
       } catch (error) {
+        // Whoever comes after this inbox brings it.
+        if (this.#stop.signal.aborted) return;
         this.#parts.logger.warn(`handfast: ${letter.id} did not come into session ${sessionKey}: ${messageOf(error)}`);
       }
     }
   }
 
   async #tell(letter: Letter): Promise<void> {
-    const { sessions, settings } = this.#parts;
+    const { sessions, settings, shared } = this.#parts;
     if (!(await this.#stands(letter))) {
       const message = await letter.write();
-      if (message === null) return;
-      const runId = await this.#begin(letter, message, settings.replies_late && letter.hasChannel);
-      while (!this.#stop.signal.aborted && !(await this.#stands(letter))) {
+      if (message === null || this.#stop.signal.aborted) return;
+      // The inbox of an older loading may have begun to tell it.
+      const begun = shared.telling.get(letter.id);
+      const runId = begun ?? (await this.#begin(letter, message, settings.replies_late && letter.hasChannel));
+      for (let waits = 1; !this.#stop.signal.aborted && !(await this.#stands(letter)); waits += 1) {
         const { status, error } = await sessions.waitForRun({ runId, timeoutMs: wait_ms });
-        if (status !== "ok" && status !== "error") continue;
+        const is_lost = begun !== undefined && waits === waits_for_others;
+        if (status !== "ok" && status !== "error" && !is_lost) continue;
+        shared.telling.delete(letter.id);
         if (await this.#stands(letter)) break;
         throw new Error(error ?? "the turn ended without it");
       }
       if (this.#stop.signal.aborted) return;
     }
     await letter.told();
+    shared.telling.delete(letter.id);
   }
 
   /** A channel that cannot be used any more must not keep the news from the session. */
   async #begin(letter: Letter, message: string, deliver: boolean): Promise<string> {
-    const { sessions, logger } = this.#parts;
+    const { sessions, shared, logger } = this.#parts;
     const { id, sessionKey } = letter;
     // Never the same: what counts is the transcript, and a run that failed must not stand for the next one.
     const idempotencyKey = `${own_run}${id}:${randomUUID()}`;
+    shared.telling.set(id, idempotencyKey);
     try {
       return (await sessions.run({ sessionKey, message, deliver, idempotencyKey })).runId;
     } catch (error) {
+      shared.telling.delete(id);
       if (!deliver) throw error;
       logger.warn(`handfast: what is said to ${id} does not go to a channel: ${messageOf(error)}`);
       return this.#begin(letter, message, false);

@@ -1,8 +1,8 @@
 /** The tools by which a model hands work to others: find, send, await, cancel, answer. */
 
 import type { Client, Handle, SendingFrom, SendOptions } from "@handfast/client";
-import type { Logger, Tool, ToolContext, ToolResult } from "../openclaw.ts";
-import type { Settings } from "../settings.ts";
+import type { Connection } from "../connection.ts";
+import type { Tool, ToolContext, ToolResult } from "../openclaw.ts";
 import type { Shared } from "../shared.ts";
 import { refusal, result, type Told } from "../told.ts";
 import { find } from "./find.ts";
@@ -12,9 +12,9 @@ import { look, type Wait, waitFor } from "./wait.ts";
 export const sender_tools = ["handfast_find", "handfast_send", "handfast_await", "handfast_cancel", "handfast_answer"];
 
 export interface SenderSide {
-  readonly settings: Settings;
+  /** For where no service runs in this process. */
+  readonly connection: Connection;
   readonly shared: Shared;
-  readonly logger: Logger;
   readonly gateway: () => string;
 }
 
@@ -32,7 +32,7 @@ const wait_seconds = seconds(
 );
 
 export function senderTools(side: SenderSide, context: ToolContext): readonly Tool[] {
-  const client = () => side.shared.client(side.settings, side.logger);
+  const client = () => (side.shared.serving ?? side.connection).client();
   return [
     {
       name: "handfast_find",

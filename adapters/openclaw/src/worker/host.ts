@@ -21,6 +21,11 @@ export async function faultOf(schema: object, value: unknown): Promise<string | 
   return checked === undefined || checked.ok ? null : checked.errors.map(({ text }) => text).join("; ");
 }
 
+/** A run may have to be stopped when OpenClaw has already deleted what this was loaded from. */
+export function prepareStops(): void {
+  void partOf<Runs>("agent-harness-runtime");
+}
+
 /** False: there was none, or it cannot be stopped from here. */
 export async function stopRun(sessionKey: string): Promise<boolean> {
   const runs = await partOf<Runs>("agent-harness-runtime");
@@ -30,9 +35,9 @@ export async function stopRun(sessionKey: string): Promise<boolean> {
 
 /** Not known to the compiler: it comes with the gateway that loads the plugin. An OpenClaw without it has null. */
 async function partOf<Part>(name: string): Promise<Part | null> {
-  try {
-    return await import(`openclaw/plugin-sdk/${name}`);
-  } catch {
-    return null;
-  }
+  const part = parts.get(name) ?? import(`openclaw/plugin-sdk/${name}`).catch(() => null);
+  parts.set(name, part);
+  return (await part) as Part | null;
 }
+
+const parts = new Map<string, Promise<unknown>>();

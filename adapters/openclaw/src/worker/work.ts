@@ -3,12 +3,12 @@
  * stopped. What is finished there but was not reported is reported, and the model is not asked again.
  */
 
-import type { Context } from "@handfast/client";
+import { type Context, Fail, Retry } from "@handfast/client";
 import type { AgentEvent, Logger, Runtime, Sessions } from "../openclaw.ts";
 import type { Served } from "../settings.ts";
-import type { Shared, Work } from "../shared.ts";
+import type { Failure, Shared, Work } from "../shared.ts";
 import { finalReply, has, readTranscript } from "../transcript.ts";
-import { faultOf, stopRun } from "./host.ts";
+import { faultOf, prepareStops, stopRun } from "./host.ts";
 import {
   againMessage,
   correction,
@@ -96,10 +96,11 @@ interface OneTurn {
 }
 
 async function runTurn(side: WorkerSide, work: Work, { sessionKey, message, turn }: OneTurn): Promise<string> {
-  const { sessions, shared, logger } = side;
+  const { sessions, logger } = side;
   const { context } = work;
   const { signal, handoff } = context;
   signal.throwIfAborted();
+  prepareStops();
   const { runId } = await sessions.run({
     sessionKey,
     message,
@@ -118,15 +119,20 @@ async function runTurn(side: WorkerSide, work: Work, { sessionKey, message, turn
   const mute = side.events?.onAgentEvent((event) => tellOn(event, runId, context)) ?? (() => {});
   try {
     const error = await ended(sessions, runId, signal);
-    if (work.failure !== null) throw shared.thrown(work.failure);
+    if (work.failure !== null) throw thrown(work.failure);
     const reply = finalReply(await readTranscript(sessions, sessionKey));
     if (reply !== null) return reply;
     const message = `The agent's turn ended without a reply${error === null ? "" : `: ${error}`}`;
-    throw shared.thrown({ message, reason: "no_reply", retryable: true });
+    throw thrown({ message, reason: "no_reply", retryable: true });
   } finally {
     mute();
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** As the client that works knows it: of the same loading. */
+function thrown({ message, reason, retryable }: Failure): Error {
+  return retryable ? new Retry(message) : new Fail(message, { reason });
 }
 
 /** A run that still waits for its turn cannot be stopped yet: it is once it has begun. */

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,9 @@ export interface GatewayOptions {
 /** For whoever looks for what went wrong. */
 const log_file = process.env["OPENCLAW_TEST_LOG"];
 const token = "token-of-the-test";
-const start_patience_ms = 180_000;
+const start_patience_ms = 300_000;
+/** On a busy machine its event loop alone takes a quarter of a minute to hear of the signal. */
+const end_patience_ms = 60_000;
 
 export class Gateway {
   readonly #folder: string;
@@ -31,7 +33,6 @@ export class Gateway {
   #handfast: object;
   #child: ChildProcess | null = null;
   #port = 0;
-  /** What it said since its plugin was last told to start. */
   #said = "";
   log = "";
 
@@ -57,7 +58,7 @@ export class Gateway {
   async resume(): Promise<void> {
     this.#port = await freePort();
     for (const agent of ["main", "worker"]) mkdirSync(join(this.#folder, agent), { recursive: true });
-    this.#write(this.#config());
+    this.#write(this.#startConfig());
     const child = spawn(process.execPath, [openclaw_program, "gateway", "run"], {
       cwd: this.#folder,
       env: {
@@ -85,6 +86,7 @@ export class Gateway {
     const until = performance.now() + start_patience_ms;
     while (performance.now() < until) {
       if (child.exitCode !== null) break;
+      if (this.#said.includes("config reload failed")) throw new Error(`no reload:\n${this.#said.slice(-4_000)}`);
       const reply = await fetch(`http://127.0.0.1:${this.#port}/readyz`).catch(() => null);
       const is_ready = reply !== null && (await reply.text()).includes('"ready":true');
       // The plugin connects beside the start of the gateway.
@@ -98,11 +100,21 @@ export class Gateway {
   async reconfigure(handfast: object): Promise<void> {
     const child = this.#child;
     if (child === null) throw new Error("the gateway does not run");
+    this.rewrite(handfast);
+    await this.#ready(child);
+  }
+
+  /** Writes another configuration of the plugin into the file, and does not wait for anything. */
+  rewrite(handfast: object): void {
     this.#handfast = handfast;
     // The gateway has added to the file what it wants there.
     const config: object = JSON.parse(readFileSync(this.#configPath, "utf8"));
     this.#write({ ...config, plugins: pluginsWith(handfast) });
-    await this.#ready(child);
+  }
+
+  /** What it said since its plugin was last told to start. */
+  get said(): string {
+    return this.#said;
   }
 
   #write(config: object): void {
@@ -114,7 +126,16 @@ export class Gateway {
     return join(this.#folder, "openclaw.json");
   }
 
-  #config(): object {
+  /** What a gateway has made of its file stays: without that it migrates it anew at each start, for ten seconds and more. */
+  #startConfig(): object {
+    const wanted = this.#config();
+    if (!existsSync(this.#configPath)) return wanted;
+    const { gateway, models, plugins } = wanted;
+    const left: typeof wanted = JSON.parse(readFileSync(this.#configPath, "utf8"));
+    return { ...left, gateway: { ...left.gateway, ...gateway }, models, plugins };
+  }
+
+  #config() {
     const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
     const model = {
       id: "fake-1",
@@ -169,9 +190,13 @@ export class Gateway {
     await this.#end("SIGKILL");
   }
 
+  /** One that does not end when it is told to is killed, and that is a fault. */
   async stop(): Promise<void> {
-    await this.#end("SIGTERM");
-    await this.remove();
+    try {
+      await this.#end("SIGTERM");
+    } finally {
+      await this.remove();
+    }
   }
 
   async remove(): Promise<void> {
@@ -186,9 +211,15 @@ export class Gateway {
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, "exit");
     child.kill(signal);
-    const late = setTimeout(() => child.kill("SIGKILL"), 20_000);
+    let is_late = false;
+    const late = setTimeout(() => {
+      is_late = true;
+      child.kill("SIGKILL");
+    }, end_patience_ms);
     await ended;
     clearTimeout(late);
+    if (is_late)
+      throw new Error(`the gateway did not end within ${end_patience_ms / 1_000} s of SIGTERM, and was killed`);
   }
 }
 

@@ -16,14 +16,17 @@ export class Stage {
   readonly relay: TestRelay;
   readonly model: FakeModel;
   readonly gateway: Gateway;
+  /** The plugin's configuration that the gateway began with. */
+  readonly handfast: object;
   readonly #home: string;
   readonly #clients: Client[] = [];
   #operator: Promise<Client> | null = null;
 
-  private constructor(relay: TestRelay, model: FakeModel, gateway: Gateway, home: string) {
+  private constructor(relay: TestRelay, model: FakeModel, gateway: Gateway, handfast: object, home: string) {
     this.relay = relay;
     this.model = model;
     this.gateway = gateway;
+    this.handfast = handfast;
     this.#home = home;
   }
 
@@ -35,7 +38,7 @@ export class Stage {
     try {
       const config = { url: relay.url, agent: claw, home, ...handfast };
       const gateway = await Gateway.start({ model_url: model.url, handfast: config });
-      return new Stage(relay, model, gateway, home);
+      return new Stage(relay, model, gateway, config, home);
     } catch (error) {
       await model.stop();
       await relay.stop();

@@ -1,6 +1,6 @@
 /** The deliveries of a handoff, each with who held it and what came of it, from its events. */
 
-import { isEnd, type StoryEvent } from "./story-event.ts";
+import { isEnd, requeueReason, type StoryEvent } from "./story-event.ts";
 
 export interface Delivery {
   readonly fence: number;
@@ -48,7 +48,7 @@ export function deliveriesOf(events: readonly StoryEvent[]): readonly Delivery[]
     } else if (type === "parked" || (type === "asked" && event.parked === true)) {
       amend(() => ({ over_at: at, result: "parked" }));
     } else if (type === "requeued" || isEnd(type)) {
-      const result = type === "requeued" ? (event.why ?? type) : type;
+      const result = type === "requeued" ? requeueReason(event) || type : type;
       amend(() => ({ over_at: at, result, code: event.code ?? null, error: event.error?.message ?? null }));
     }
   }

@@ -8,6 +8,17 @@ const question = `${sampleId}:colour`;
 test.each([
   ["accepted", { from: "alice", evidence: "attested" }, "by the relay from alice, attested"],
   ["delivered", held, "to worker w-1 of agent upper-1 under fence 2"],
+  [
+    "delivered",
+    { ...held, why: { rule: "better_of_two", among: 5, score: 210, over: "carol" } },
+    "to worker w-1 of agent upper-1 under fence 2: it was the better of two drawn from 5 agents, at 210 ms before carol",
+  ],
+  ["delivered", { ...held, why: { rule: "only", among: 1 } }, "to worker w-1 of agent upper-1 under fence 2"],
+  [
+    "delivered",
+    { ...held, why: { rule: "only", among: 1, canary: { version: "2.x", met: true } } },
+    "to worker w-1 of agent upper-1 under fence 2: canary 2.x",
+  ],
   ["asked", { ...held, question, to: null, parked: true }, "colour by agent upper-1, of the sender, parked"],
   ["asked", { ...held, question, to: "desk", parked: false }, "colour by agent upper-1, of capability desk"],
   ["answered", { question, by: "alice", evidence: "signed" }, "colour by alice, signed"],

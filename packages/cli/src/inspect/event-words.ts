@@ -3,7 +3,8 @@
 import { ahead } from "../moments.ts";
 import { holderName } from "./names.ts";
 import { shorten } from "./payload-text.ts";
-import { isEnd, type StoryEvent } from "./story-event.ts";
+import { routedWords } from "./routed-words.ts";
+import { isEnd, requeueReason, type StoryEvent } from "./story-event.ts";
 
 const message_chars = 160;
 
@@ -15,7 +16,7 @@ export function eventWords(event: StoryEvent, asked?: string): string {
     case "accepted":
       return `by the relay from ${event.from ?? "its sender"}, ${evidenceWords(event)}`;
     case "delivered":
-      return `to ${holder} under fence ${fence}`;
+      return `to ${holder} under fence ${fence}${becauseWords(event)}`;
     case "acknowledged":
       return `by ${holder}, attempt ${event.attempt}, fence ${fence}, ${evidenceWords(event)}`;
     case "checkpointed":
@@ -52,12 +53,17 @@ export function eventWords(event: StoryEvent, asked?: string): string {
   }
 }
 
+function becauseWords({ why }: StoryEvent): string {
+  const because = why === undefined || typeof why === "string" ? null : routedWords(why);
+  return because === null ? "" : `: ${because}`;
+}
+
 function requeuedWords(event: StoryEvent, holder: string): string {
   const wait =
     event.ready_at !== undefined && event.ready_at > event.at ? `, again ${ahead(event.ready_at, event.at)}` : "";
   const of = holder === "" ? "" : ` by ${holder}`;
   const code = event.code === null || event.code === undefined ? "" : ` ${event.code}`;
-  return `${(event.why ?? "").replaceAll("_", " ")}${code}${of}${errorWords(event)}${wait}`;
+  return `${requeueReason(event).replaceAll("_", " ")}${code}${of}${errorWords(event)}${wait}`;
 }
 
 function endWords(event: StoryEvent, holder: string): string {

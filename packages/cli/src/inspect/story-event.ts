@@ -1,6 +1,6 @@
 /** An event with the fields that its type brings (spec/events.md). Clients ignore what they do not know. */
 
-import type { HandoffEvent } from "@handfast/protocol/wire";
+import type { HandoffEvent, WhyView } from "@handfast/protocol/wire";
 
 interface Digest {
   readonly media_type: string;
@@ -25,7 +25,8 @@ export interface StoryEvent extends HandoffEvent {
   readonly answer_by?: number;
   readonly parked?: boolean;
   readonly by?: string | null;
-  readonly why?: string;
+  /** Of a requeue its reason; of a delivery why it went there. */
+  readonly why?: string | WhyView;
   readonly ready_at?: number;
   readonly state?: string | Digest;
   readonly error?: { readonly reason: string; readonly message: string } | null;
@@ -37,4 +38,9 @@ const ends = new Set(["completed", "failed", "rejected", "canceled", "expired"])
 
 export function isEnd(type: string): boolean {
   return ends.has(type);
+}
+
+/** Why it was queued again; "" where that is not told. */
+export function requeueReason({ why }: StoryEvent): string {
+  return typeof why === "string" ? why : "";
 }

@@ -1,9 +1,10 @@
 /** `handfast agents`: who is there and what they offer. */
 
 import type { Client } from "@handfast/client";
-import type { AgentView } from "@handfast/protocol/wire";
+import type { AgentReliability, AgentView } from "@handfast/protocol/wire";
 import type { Command, Context } from "../command.ts";
 import { confirm, yesOption } from "../confirm.ts";
+import { reliabilityWords } from "../find/words.ts";
 import { ago, exactly } from "../moments.ts";
 import { table, titled } from "../table.ts";
 import { cleanLine } from "../text.ts";
@@ -97,17 +98,20 @@ async function show(context: Context): Promise<undefined> {
   const client = await context.connect("operator");
   const agent = await client.call("agent", { params: { name } });
   if (terminal.json) terminal.document(agent);
-  else terminal.lines(describe(agent, Date.now()));
+  else terminal.lines(describe(agent, await client.call("reliability", { params: { name } }), Date.now()));
 }
 
-function describe(agent: AgentView, now: number): readonly string[] {
+function describe(agent: AgentView, reliability: AgentReliability, now: number): readonly string[] {
   const rows: string[][] = [
     ["agent", agent.name],
     ["identity", agent.identity ?? "none: it comes with a token"],
     ...(agent.description === null ? [] : [["description", cleanLine(agent.description)]]),
     ["registered", exactly(agent.registered_at)],
     ["last seen", agent.last_seen_at === null ? "never" : ago(agent.last_seen_at, now)],
-    ...agent.capabilities.flatMap(capabilityRows),
+    ["state", livenessWords(agent)],
+    ...(agent.manifest === null ? [] : [["manifest", manifestWords(agent.manifest)]]),
+    ...(agent.discovery_endpoint === null ? [] : [["look up at", cleanLine(agent.discovery_endpoint)]]),
+    ...agent.capabilities.flatMap((capability) => capabilityRows(capability, reliability)),
     ...agent.workers.map((worker) => [
       "worker",
       `${worker.worker} · ${presenceWords[presenceOf(worker, now)]} · heard of ${ago(worker.last_seen_at, now)}`,
@@ -115,6 +119,16 @@ function describe(agent: AgentView, now: number): readonly string[] {
     ...agent.keys.map((key) => ["key", `${key.thumbprint} · ${keyState(key, now)}`]),
   ];
   return table(rows);
+}
+
+function livenessWords({ liveness: { state, lease_until } }: AgentView): string {
+  if (state === "lapsed")
+    return `lapsed ${exactly(lease_until)}: not found and not routed to, until it is heard of again`;
+  return `${state} · registered until ${exactly(lease_until)} without a further sign of life`;
+}
+
+function manifestWords({ digest, version, signed }: NonNullable<AgentView["manifest"]>): string {
+  return [digest, ...(version === null ? [] : [`version ${version}`]), signed ? "signed" : "not signed"].join(" · ");
 }
 
 const presenceWords: Readonly<Record<Presence, string>> = {
@@ -132,10 +146,14 @@ function workersInWords({ workers }: AgentView, now: number): string {
   return counts.length === 0 ? "none" : counts.join(", ");
 }
 
-function capabilityRows(capability: AgentView["capabilities"][number]): string[][] {
-  const { name, description, input_schema, output_schema } = capability;
+function capabilityRows(
+  { name, description, input_schema, output_schema }: AgentView["capabilities"][number],
+  { capabilities }: AgentReliability,
+): string[][] {
+  const counted = capabilities.find(({ capability }) => capability === name);
   return [
     ["offers", cleanLine(`${name} ${description ?? ""}`)],
+    ...(counted === undefined ? [] : [["  keeps", reliabilityWords({ ...counted, ...counted.measured })]]),
     ...(input_schema === undefined ? [] : [["  input", cleanLine(JSON.stringify(input_schema))]]),
     ...(output_schema === undefined ? [] : [["  output", cleanLine(JSON.stringify(output_schema))]]),
   ];

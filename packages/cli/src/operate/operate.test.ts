@@ -60,3 +60,25 @@ describe("handfast backup", () => {
     expect((await cli.run(["backup"], { env: { HANDFAST_TOKEN: token } })).code).toBe(77);
   });
 });
+
+describe("handfast routes", () => {
+  it("divides work among versions, lists how, and drops it", async () => {
+    expect((await cli.run(["routes"])).stderr).toContain("No routes");
+    const set = await cli.run(["routes", "set", "web_research", "1.x=90", ">=2 <4=10"]);
+    expect(set.stdout).toBe("web_research: 1.x 90 %, >=2 <4 10 %\n");
+    expect((await cli.run(["routes"])).stdout).toMatch(/^web_research +1\.x 90 %, >=2 <4 10 % .* operator$/m);
+    expect(await cli.json(["routes"])).toMatchObject({ routes: [{ weights: [{ weight: 90 }, { weight: 10 }] }] });
+    expect((await cli.run(["routes", "drop", "web_research"])).code).toBe(0);
+    expect(await cli.run(["routes", "drop", "web_research"])).toMatchObject({
+      code: 66,
+      stderr: expect.stringContaining("handfast explain unknown_route"),
+    });
+  });
+
+  it("says how a weight is written", async () => {
+    expect(await cli.run(["routes", "set", "web_research", "1.x"])).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining("as 1.x=90"),
+    });
+  });
+});

@@ -3,14 +3,15 @@
 import type { QuestionView } from "@handfast/protocol/wire";
 import { holderName } from "../inspect/names.ts";
 import { shorten, valueText } from "../inspect/payload-text.ts";
-import type { StoryEvent } from "../inspect/story-event.ts";
+import { requeueReason, type StoryEvent } from "../inspect/story-event.ts";
 import { ahead, span } from "../moments.ts";
 
 const message_chars = 200;
 
 /** `attempt 2 of 3 after: model overloaded`. `attempts` were acknowledged so far. */
 export function retryWords(event: StoryEvent, attempts: number, most: number): string {
-  const { why = "", agent, worker, error, ready_at, at } = event;
+  const { agent, worker, error, ready_at, at } = event;
+  const why = requeueReason(event);
   const who = agent ? holderName(agent, worker) : "its worker";
   const said = error ? shorten(error.message, message_chars) : "";
   const wait = ready_at !== undefined && ready_at > at ? ` (${ahead(ready_at, at)})` : "";

@@ -9,6 +9,8 @@ import { parseJson } from "./input.ts";
 export const sendOptionList: readonly CommandOption[] = [
   { flags: "--to <agent>", help: "An agent by name; the words are then the input alone." },
   { flags: "--capability <name>", help: "With --to: which of its capabilities." },
+  { flags: "--contract <id>", help: "Under a contract: its provider and terms; the words are then the input alone." },
+  { flags: "--version-range <range>", help: "Only agents that offer the capability in such a version, as ^1.2." },
   { flags: "--text", help: "The input is plain text, not JSON." },
   { flags: "--file <path>", help: "A file to go along as an artifact; may be given several times.", many: true },
   { flags: "--no-wait", help: "Ends once the relay has accepted it, and prints its id." },
@@ -52,6 +54,7 @@ export function readSendOptions(options: Options, env: Environment, readText: (w
   const expects = options.text("expects");
   const given = {
     attempts: options.number("attempts", 1, 100),
+    version: options.text("version-range"),
     idempotencyKey: options.text("idempotency-key"),
     // Set for programs under `serve`: what they send belongs to the group of what they work on.
     correlation: options.text("correlation") ?? (env["HANDFAST_CORRELATION"] || undefined),

@@ -2,11 +2,12 @@
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Client, Handle, SendOptions } from "@handfast/client";
+import type { Client, Contract, Handle, SendOptions } from "@handfast/client";
 import type { HandoffView } from "@handfast/protocol/wire";
 import type { Command, Context } from "../command.ts";
 import { CliError, exitOfHandoff, reasonOf, report } from "../errors.ts";
 import type { ExitName } from "../exit-codes.ts";
+import { readContract } from "../find/read-contract.ts";
 import { follow } from "./follow.ts";
 import { readFiles, readInput } from "./input.ts";
 import { nobodyOffers } from "./nobody-offers.ts";
@@ -30,21 +31,26 @@ export const sendCommand: Command = {
     { line: "send web_research @query.json --no-wait", help: "From a file; prints the id and ends" },
     { line: "send resize --file photo.png '{\"width\": 200}'", help: "With a file" },
     { line: "send --to upper-1 --text hello", help: "To one agent by name" },
+    { line: "send --contract ID --text hello", help: "Under a contract that `handfast negotiate` made" },
   ],
   run,
 };
 
 async function run(context: Context): Promise<ExitName> {
   const { terminal, options, cwd, signal } = context;
-  const { target, word } = readTarget(context);
+  const contract = options.text("contract");
+  const { target: named, word } = readTarget(context, contract);
   const files = options.list("file");
   const text = options.flag("text");
   const sendOptions = readSendOptions(options, context.env, (path) => readFileSync(resolve(cwd, path), "utf8"));
   const input = await readInput({ word, text, files: files.length > 0, cwd, stdin: process.stdin });
   const artifacts = await readFiles(files, cwd);
   const client = await context.connect("agent", { signs: true });
+  const under = contract === undefined ? null : await readContract(client, contract);
   const timeline = new Timeline(terminal);
-  const all = { ...sendOptions, signal, ...(artifacts.length === 0 ? {} : { artifacts }) };
+  const target = under === null ? named : under.target;
+  const agreed = under === null ? {} : termsOf(under);
+  const all = { ...sendOptions, ...agreed, signal, ...(artifacts.length === 0 ? {} : { artifacts }) };
   const sending = options.flag("notify") ? notify(client, target, input, all) : client.send(target, input, all);
   const handle = await terminal.busy("sending", sending).catch(async (error: unknown) => {
     throw await inCliWords(error, client, target);
@@ -68,9 +74,14 @@ interface Aim {
   readonly word: string | undefined;
 }
 
-function readTarget({ arguments: words, options }: Context): Aim {
+function readTarget({ arguments: words, options }: Context, contract: string | undefined): Aim {
   const to = options.text("to");
   const capability = options.text("capability");
+  if (contract !== undefined) {
+    if (to === undefined && capability === undefined && words.length <= 1) return { target: {}, word: words[0] };
+    const remedy = "Write handfast send --contract ID INPUT: the contract says to whom, and what is to be done.";
+    throw new CliError("usage", "With --contract the only word is the input.", remedy);
+  }
   if (to === undefined) {
     const [named, word] = words;
     if (capability !== undefined || named === undefined) {
@@ -84,6 +95,11 @@ function readTarget({ arguments: words, options }: Context): Aim {
     throw new CliError("usage", "With --to the words are the input, and there are two.", remedy);
   }
   return { target: { to, ...(capability === undefined ? {} : { capability }) }, word: words[0] };
+}
+
+/** A signed handoff says itself what the contract demands. */
+function termsOf({ id, terms }: Contract): Pick<SendOptions, "contract" | "evidence"> {
+  return terms.evidence === "signed" ? { contract: id, evidence: "signed" } : { contract: id };
 }
 
 async function inCliWords(error: unknown, client: Client, { capability }: Aim["target"]): Promise<unknown> {

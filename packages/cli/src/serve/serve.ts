@@ -8,6 +8,7 @@ import type { Command, Context } from "../command.ts";
 import { CliError } from "../errors.ts";
 import type { ExitName } from "../exit-codes.ts";
 import { parseJson } from "../send/input.ts";
+import { cleanLine } from "../text.ts";
 import { checkProgram } from "./find-program.ts";
 import { serveLimits as limits } from "./limits.ts";
 import type { Program } from "./program-agent.ts";
@@ -37,6 +38,7 @@ ${programVariables.map(([name, help]) => `  ${name}: ${help}`).join("\n")}`,
     { flags: "--description <text>", help: "What it does, for those who look for it." },
     { flags: "--input-schema <schema>", help: "JSON Schema of the input, or @file; the relay checks it." },
     { flags: "--output-schema <schema>", help: "JSON Schema of the output, or @file." },
+    { flags: "--manifest <file>", help: "What a manifest file says; flags go before it. All of it is offered." },
     { flags: "--tag <tag>", help: "For those who look for it; may be given several times.", many: true },
     { flags: "--worker <name>", help: "Name of this process, one of those that share the agent's key." },
   ],
@@ -44,6 +46,7 @@ ${programVariables.map(([name, help]) => `  ${name}: ${help}`).join("\n")}`,
   examples: [
     { line: "serve upper --text -- tr a-z A-Z", help: "Text in, text out" },
     { line: "serve web_research --concurrency 4 -- python3 research.py", help: "JSON on stdin, JSON on stdout" },
+    { line: "serve web_research --manifest manifest.json -- python3 research.py", help: "With the terms of a file" },
     { line: "serve ask_model --text --stream -- ./model.sh", help: "The sender sees the text as it is written" },
   ],
   run,
@@ -55,8 +58,13 @@ async function run(context: Context): Promise<ExitName> {
   if (program === undefined) throw new CliError("usage", "There is no program to run.", "Write it after --.");
   checkProgram(program, env, cwd);
   const concurrency = options.number("concurrency", 1, 256) ?? 1;
-  const definition = readDefinition(context);
-  const client = await context.connect("agent", { agent: `${name}-1`, signs: true, persists: true });
+  const manifest = await manifestOf(context, name);
+  const definition = { ...manifest?.definition, ...readDefinition(context) };
+  const who = { agent: manifest?.agent ?? `${name}-1`, ...(manifest === null ? {} : { terms: manifest.terms }) };
+  const client = await context.connect("agent", { ...who, signs: true, persists: true });
+  if (manifest !== null && manifest.agent !== client.agent) {
+    terminal.note(cleanLine(`The file's agent_id is ${manifest.agent}; it is offered by ${client.agent}.`));
+  }
   const { runForHandoff } = await import("./program-agent.ts");
   const running = new Running(terminal);
   const text = options.flag("text");
@@ -71,10 +79,12 @@ async function run(context: Context): Promise<ExitName> {
   const handler = (input: unknown, ctx: WorkContext) => running.follow(ctx, runForHandoff(agent, client, input, ctx));
   const worker = options.text("worker");
   const grace = options.duration("grace");
+  const elsewhere = manifest?.others ?? {};
+  await noteTakenBack(context, client, [name, ...Object.keys(elsewhere)]);
   const server = await client.serve(
     { [name]: { ...definition, text, handler } },
     // Of signals the second must end the programs too, so they are handled here.
-    { concurrency, signals: false, ...(worker === undefined ? {} : { worker }) },
+    { concurrency, signals: false, elsewhere, ...(worker === undefined ? {} : { worker }) },
   );
   const stop = () => {
     running.stopping();
@@ -90,6 +100,38 @@ async function run(context: Context): Promise<ExitName> {
   await running.settled(limits.kill_ms + limits.drain_ms);
   running.ended();
   return "ok";
+}
+
+/** Null: no file was named. */
+async function manifestOf({ options, terminal, cwd }: Context, name: string) {
+  const file = options.text("manifest");
+  if (file === undefined) return null;
+  const { fromManifest } = await import("./from-manifest.ts");
+  const found = await fromManifest(file, name, cwd);
+  const others = Object.keys(found.others).join(", ");
+  if (others !== "") terminal.note(`${file} offers ${others} too: this process works for ${name} alone.`);
+  for (const each of found.proposing) {
+    terminal.note(
+      `${file} says that ${each} wants to be asked, and serve cannot answer: offers are made from the file. ` +
+        "To answer yourself, serve in a program (docs/agreeing.md).",
+    );
+  }
+  return found;
+}
+
+/** An agent has one manifest: what a second process does not name is offered no longer, also where the first one runs. */
+async function noteTakenBack({ terminal }: Context, client: Client, offered: readonly string[]): Promise<void> {
+  const { capabilities } = await client.call("agent", { params: { name: client.agent } });
+  const lost = capabilities.map(({ name }) => name).filter((name) => !offered.includes(name));
+  if (lost.length === 0) return;
+  const what = lost.join(", ");
+  terminal.note(
+    cleanLine(
+      `${client.agent} offered ${what} until now, and no longer does: an agent offers what was said of it last. ` +
+        `To offer all of it, put ${lost.length === 1 ? "both" : "all"} into one file and serve each with --manifest, ` +
+        "or serve under another --agent.",
+    ),
+  );
 }
 
 /** A program that calls `handfast` itself does so as this agent, also where flags said who that is. */

@@ -1,6 +1,7 @@
 /** The two kinds of callers: an agent with a key, which registers itself, and the bearer of a token. */
 
-import type { Capability } from "@handfast/protocol";
+import type { Capability, Cost } from "@handfast/protocol";
+import { manifestDigest, saltByKey } from "@handfast/protocol/client";
 import type { AgentView } from "@handfast/protocol/wire";
 import { UsageError } from "../errors.ts";
 import { Refused } from "../link/http-exchange.ts";
@@ -9,8 +10,8 @@ import { refusalOf } from "../link/refusal.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { Credentials } from "./credential.ts";
 import type { Identity } from "./identity.ts";
+import { type ManifestTerms, type Stated, stateManifest } from "./manifest.ts";
 import { type RegistrationFacts, register } from "./registration.ts";
-import { isSameJson } from "./same-json.ts";
 
 /** Of several processes of one agent, those that offer nothing let the others come first. */
 const courtesy_ms = 300;
@@ -20,12 +21,16 @@ export class KeyMember implements Identity {
   readonly #surroundings: Surroundings;
   readonly #patience_ms: number;
   readonly #credentials: Credentials;
-  #offered: readonly Capability[] = [];
+  readonly #terms: ManifestTerms;
+  #stated: Stated;
   #was_known = false;
   #readmission: Promise<void> | null = null;
 
-  constructor(facts: RegistrationFacts, surroundings: Surroundings, patience_ms: number) {
+  constructor(facts: RegistrationFacts, surroundings: Surroundings, patience_ms: number, terms: ManifestTerms = {}) {
     this.#facts = facts;
+    this.#terms = terms;
+    // Who offers nothing yet says nothing but its name: what it is to be told is stated with what it offers.
+    this.#stated = { manifest: { agent_id: facts.agent, capabilities: [] }, costs: {} };
     this.#surroundings = surroundings;
     this.#patience_ms = patience_ms;
     this.#credentials = new Credentials(facts, surroundings);
@@ -48,9 +53,16 @@ export class KeyMember implements Identity {
   }
 
   /** What the agent offers from now on, also after the relay has forgotten it. */
-  async offer(capabilities: readonly Capability[]): Promise<void> {
-    if (!(await this.#offersAlready(capabilities))) await this.#register(capabilities);
-    this.#offered = capabilities;
+  async offer(capabilities: readonly Capability[], costs: ReadonlyMap<string, Cost> = new Map()): Promise<void> {
+    const { crypto, agent: agent_id, key } = this.#facts;
+    const saltOf = (capability: string, cost: Cost) => saltByKey(crypto, key.signer, { agent_id, capability }, cost);
+    const stated = await stateManifest(crypto, agent_id, this.#terms, capabilities, costs, saltOf);
+    if (!(await this.#statesAlready(stated))) await this.#register(stated);
+    this.#stated = stated;
+  }
+
+  get #offersSomething(): boolean {
+    return this.#stated.manifest.capabilities.length > 0;
   }
 
   /** The relay answered a call of this agent: it knows it. */
@@ -63,38 +75,42 @@ export class KeyMember implements Identity {
    * no harm: whoever calls is told what is wrong.
    */
   returned(): void {
-    if (this.#offered.length > 0) this.#offerAgain().catch(() => {});
+    if (this.#offersSomething) this.#offerAgain().catch(() => {});
   }
 
   async #offerAgain(): Promise<void> {
     const { capabilities } = await this.#view();
-    if (capabilities.length === 0) await this.#register(this.#offered);
+    if (capabilities.length === 0) await this.#register(this.#stated);
   }
 
   /**
    * Most workers of a fleet offer what the first of them did. A registration is a stranger's call, of which a relay takes few
    * a second; to look is the agent's own.
    */
-  async #offersAlready(capabilities: readonly Capability[]): Promise<boolean> {
+  async #statesAlready({ manifest }: Stated): Promise<boolean> {
     if (!this.#was_known) return false;
     // Whatever is wrong, registering finds it too, and tells.
     const view = await this.#view().catch(() => null);
-    return view?.manifest?.signed === true && isSameJson(view.capabilities, capabilities);
+    const known = view?.manifest ?? null;
+    if (view === null || known?.signed !== true) return false;
+    // What a key signed that was revoked since proves nothing to others: it is said again, with the key there is now.
+    if (view.keys.some(({ revoked_at }) => revoked_at !== null && revoked_at >= known.since)) return false;
+    return known.digest === manifestDigest(this.#facts.crypto, manifest);
   }
 
   async #readmit(): Promise<void> {
     // Registering replaces what the agent offers: a mere sender must not undo what its worker has just said.
-    if (this.#was_known && this.#offered.length === 0) {
+    if (this.#was_known && !this.#offersSomething) {
       await pause(this.#surroundings, courtesy_ms * (0.5 + this.#surroundings.random()));
       if (await this.#isKnown()) return;
     }
-    await this.#register(this.#offered);
+    await this.#register(this.#stated);
   }
 
-  async #register(capabilities: readonly Capability[]): Promise<void> {
+  async #register(stated: Stated): Promise<void> {
     const { exchange } = this.#facts;
     const persistence = { url: exchange.url, surroundings: this.#surroundings, patience_ms: this.#patience_ms };
-    await persist(persistence, () => register(this.#facts, capabilities));
+    await persist(persistence, () => register(this.#facts, stated));
     this.#was_known = true;
   }
 

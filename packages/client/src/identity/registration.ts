@@ -1,11 +1,11 @@
 /** Becoming known to a relay, or renewing what the agent offers: a challenge, and a registration signed by its key. */
 
-import type { Capability } from "@handfast/protocol";
 import { type Crypto, signBatch, toUtf8 } from "@handfast/protocol/client";
 import { HandoffError, type ProblemDocument } from "../errors.ts";
 import { type HttpExchange, Refused } from "../link/http-exchange.ts";
 import { refusalOf } from "../link/refusal.ts";
 import type { CredentialFacts } from "./credential.ts";
+import type { Stated } from "./manifest.ts";
 
 export interface RegistrationFacts extends CredentialFacts {
   readonly exchange: HttpExchange;
@@ -17,14 +17,10 @@ export interface RegistrationFacts extends CredentialFacts {
 /** A relay that restarted in between knows its old challenges no more. */
 const tries_most = 3;
 
-export async function register(
-  facts: RegistrationFacts,
-  capabilities: readonly Capability[],
-  signal?: AbortSignal,
-): Promise<void> {
+export async function register(facts: RegistrationFacts, stated: Stated, signal?: AbortSignal): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      return await registerOnce(facts, capabilities, signal);
+      return await registerOnce(facts, stated, signal);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (error.problem.reason.startsWith("challenge_") && tries < tries_most) continue;
@@ -33,27 +29,24 @@ export async function register(
   }
 }
 
-async function registerOnce(
-  facts: RegistrationFacts,
-  capabilities: readonly Capability[],
-  signal?: AbortSignal,
-): Promise<void> {
-  const { exchange, crypto, agent: agent_id, namespace, relay, key, token } = facts;
+async function registerOnce(facts: RegistrationFacts, stated: Stated, signal?: AbortSignal): Promise<void> {
+  const { exchange, crypto, namespace, relay, key, token } = facts;
+  const { manifest, costs } = stated;
   const { challenge } = await exchange.once("challenge", { body: {} }, { signal });
   const document = JSON.stringify({
     v: 1,
     typ: "registration",
     relay,
     namespace,
-    agent_id,
     challenge,
     key: key.jwk,
-    capabilities,
+    ...manifest,
   });
   const [proof] = await signBatch(crypto, key.signer, [{ typ: "registration", bytes: toUtf8(document) }]);
   if (proof === undefined) throw new Error("One document gives one proof.");
   const options = token === null ? { signal } : { signal, authorization: token };
-  await exchange.once("register", { body: { signed: { document, proof } } }, options);
+  const beside = Object.keys(costs).length === 0 ? {} : { costs };
+  await exchange.once("register", { body: { signed: { document, proof }, ...beside } }, options);
 }
 
 function explain({ problem, retry_after_ms }: Refused, facts: RegistrationFacts): Error {

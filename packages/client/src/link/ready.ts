@@ -18,6 +18,9 @@ const tests: Tests = {
   outcomes: ({ handoffs }) => handoffs.length > 0,
   claim: ({ leases }) => leases.length > 0,
   questions: ({ questions }) => questions.length > 0,
+  negotiate: ({ open: isOpen }) => !isOpen,
+  negotiation: ({ open: isOpen }) => !isOpen,
+  proposals: ({ proposals }) => proposals.length > 0,
   question: ({ resolution, open: isOpen }) => resolution !== null || !isOpen,
 };
 

@@ -4,6 +4,7 @@ import type { Artifact } from "@handfast/protocol";
 import { toHex } from "@handfast/protocol/client";
 import type { Base } from "../base.ts";
 import type { CallOptions } from "../link/link.ts";
+import { shown } from "../shown.ts";
 import { usage } from "./faults.ts";
 import type { ArtifactBytes, SendOptions } from "./options.ts";
 
@@ -13,13 +14,19 @@ export async function putArtifacts(
   { artifacts = [] }: SendOptions,
   options: CallOptions,
 ): Promise<readonly Artifact[]> {
-  return Promise.all(artifacts.map((each) => ("bytes" in each ? put(base, each, options) : reference(each))));
+  if (!Array.isArray(artifacts)) throw usage(`The option artifacts is ${shown(artifacts)}.`, "Give an array.");
+  return Promise.all(artifacts.map((each) => (hasBytes(each) ? put(base, each, options) : reference(each))));
+}
+
+function hasBytes(given: ArtifactBytes | Artifact): given is ArtifactBytes {
+  return typeof given === "object" && given !== null && "bytes" in given;
 }
 
 function reference(artifact: Artifact): Artifact {
-  if (/^[0-9a-f]{64}$/.test(artifact.sha256) && Number.isInteger(artifact.size)) return artifact;
+  const is_one = typeof artifact === "object" && artifact !== null;
+  if (is_one && /^[0-9a-f]{64}$/.test(artifact.sha256) && Number.isInteger(artifact.size)) return artifact;
   throw usage(
-    `${JSON.stringify(artifact)} is no artifact.`,
+    `${shown(artifact)} is no artifact.`,
     "Give { bytes, mediaType, name } or a reference { sha256, size, media_type, name }.",
   );
 }

@@ -52,7 +52,7 @@ describe.each(["websocket", "http"] as const)("over %s", (transport) => {
     });
 
     it("after longer than a call is patient: outcomes(), questions() and events() go on", async () => {
-      const hasty = await openSender(relay, "hasty", { transport, patience: "100ms" });
+      const hasty = await openSender(relay, "hasty", { transport, patience: "1s" });
       const handle = await hasty.send("work", 1);
       const outcomes = hasty.outcomes()[Symbol.asyncIterator]();
       const questions = hasty.questions()[Symbol.asyncIterator]();

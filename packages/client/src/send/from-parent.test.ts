@@ -34,7 +34,7 @@ async function parent(): Promise<{ parent: Parent; controller: AbortController; 
   const { signal } = controller;
   const deadline_ms = () => lease.deadline_ms;
   return {
-    parent: { id, fence, correlation_id, conversation_id, traceparent: trace, deadline_ms, signal },
+    parent: { id, fence, correlation_id, conversation_id, traceparent: trace, deadline_ms, signal, lost: () => {} },
     controller,
     cancel: () => root.cancel(),
   };

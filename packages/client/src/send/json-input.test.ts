@@ -8,6 +8,12 @@ function cycle(): object {
   return ring;
 }
 
+class Shy extends String {
+  override toString(): string {
+    return "***";
+  }
+}
+
 function deep(levels: number): unknown {
   let value: unknown = 1;
   for (let level = 0; level < levels; level++) value = [value];
@@ -37,6 +43,9 @@ describe("what JSON.stringify would drop or change without a word", () => {
     ["undefined in an array", [1, undefined], /at \/1 it has undefined/],
     ["a symbol", [Symbol("x")], /a symbol/],
     ["a BigInt", { n: 1n }, /at \/n it has the BigInt 1/],
+    ["a Number of a class", { n: new Number(Number.NaN) }, /at \/n it has a Number/],
+    ["a String of a class", { n: new Shy("mine") }, /at \/n it has a Shy/],
+    ["a BigInt of a class", { n: Object(1n) }, /at \/n it has a BigInt/],
     ["NaN", { n: Number.NaN }, /NaN/],
     ["an infinite number", [Number.POSITIVE_INFINITY], /Infinity/],
     ["a number beyond 2^53", { n: 2 ** 60 }, /beyond 2\^53/],
@@ -63,5 +72,50 @@ describe("text", () => {
   it("counts bytes, not characters", () => {
     expect(() => checkText("é".repeat(500_000))).not.toThrow();
     expect(() => checkText("é".repeat(500_001))).toThrow(/1000002 bytes/);
+  });
+});
+
+describe("what cannot even be looked at", () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+
+  it.each([
+    [
+      "a getter that throws",
+      {
+        a: {
+          get b() {
+            throw new Error("not for you");
+          },
+        },
+      },
+      /at \/a it .*read \(not for you\)/,
+    ],
+    [
+      "a toJSON that throws",
+      [
+        {
+          toJSON() {
+            throw new Error("not for you");
+          },
+        },
+      ],
+      /at \/0 it .*read \(not for you\)/,
+    ],
+    ["a proxy that was revoked", { a: proxy }, /at \/a it has an object that cannot be read/],
+  ])("%s is told with its place", (_what, value, message) => {
+    expect(() => checkJson(value)).toThrow(UsageError);
+    expect(() => checkJson(value)).toThrow(message);
+  });
+
+  it("a toJSON that gives the object itself is asked once, as JSON.stringify does", () => {
+    class Own {
+      a = 1;
+      toJSON(): this {
+        return this;
+      }
+    }
+    expect(() => checkJson(new Own())).not.toThrow();
+    expect(JSON.stringify(new Own())).toBe('{"a":1}');
   });
 });

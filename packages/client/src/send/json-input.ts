@@ -5,6 +5,8 @@
  */
 
 import { toUtf8 } from "@handfast/protocol/client";
+import { UsageError } from "../errors.ts";
+import { messageOf } from "../serve/faults.ts";
 import { usage } from "./faults.ts";
 import { sendLimits } from "./limits.ts";
 
@@ -45,6 +47,21 @@ class Walk {
 
   /** About how many characters it takes. */
   visit(value: unknown): number {
+    if (typeof value !== "object" || value === null) return this.#plain(value);
+    try {
+      // As JSON.stringify asks: once, and not what that gave again.
+      const is_own_writer = "toJSON" in value && typeof value.toJSON === "function";
+      const said: unknown = is_own_writer ? (value as { toJSON(): unknown }).toJSON() : value;
+      return typeof said === "object" && said !== null ? this.#object(said) : this.#plain(said);
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      // Getters, proxies and toJSON may throw whatever they like.
+      const found = `an object that cannot be read (${messageOf(error)})`;
+      throw this.#unfit(found, "Mend what it says of itself, or send a plain object of what is meant.");
+    }
+  }
+
+  #plain(value: unknown): number {
     switch (typeof value) {
       case "string":
         if (!value.isWellFormed()) throw loneSurrogate(this.#what, this.#path());
@@ -58,7 +75,7 @@ class Walk {
       case "boolean":
         return 5;
       case "object":
-        return value === null ? 4 : this.#object(value);
+        return 4;
       case "bigint":
         throw this.#unfit(`the BigInt ${value}`, "Send it as a string.");
       default:
@@ -67,7 +84,6 @@ class Walk {
   }
 
   #object(value: object): number {
-    if ("toJSON" in value && typeof value.toJSON === "function") return this.visit(value.toJSON());
     if (this.#above.length >= sendLimits.json_depth) {
       throw usage(`${this.#what} is deeper than ${sendLimits.json_depth} levels.`, "Make it flatter.");
     }
@@ -130,7 +146,13 @@ function isPlain(value: object): boolean {
     value instanceof WeakSet ||
     value instanceof Promise ||
     value instanceof RegExp ||
-    value instanceof Error
+    value instanceof Error ||
+    // JSON.stringify writes these by what they show of themselves, and a Number that is none as null.
+    value instanceof String ||
+    value instanceof Number ||
+    value instanceof Boolean ||
+    value instanceof BigInt ||
+    value instanceof Symbol
   );
 }
 

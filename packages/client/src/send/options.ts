@@ -2,6 +2,7 @@
 
 import type { Artifact, Budget } from "@handfast/protocol";
 import type { Duration } from "../duration.ts";
+import { shown } from "../shown.ts";
 import { usage } from "./faults.ts";
 
 /** Who is to do it: a capability (also as a plain string), an agent by its name, or a capability of that agent. */
@@ -17,6 +18,8 @@ export interface ArtifactBytes {
 
 /** How one handoff is to be handled. Everything is optional. */
 export interface SendOptions {
+  /** Only agents that offer the capability in a version of this range (`^1.2`, `>=2 <4`). Default: any. */
+  readonly version?: string;
   /** The deadline: an end is reached within it. Default: the relay's, 15 minutes. */
   readonly timeout?: Duration;
   /** The queue clock: how long it may wait for a delivery. Default: until the deadline. */
@@ -42,6 +45,11 @@ export interface SendOptions {
   readonly priority?: number;
   /** Your own marks, up to 16; handoffs can be listed by them. */
   readonly labels?: Readonly<Record<string, string>>;
+  /**
+   * The id of a contract: its terms hold. An agent with a key names its provider and capability as target, as
+   * `contract.send()` does by itself.
+   */
+  readonly contract?: string;
   /** What this handoff and all below it may spend; `cost` in millionths of the unit of account. */
   readonly budget?: Budget;
   /** What the output must fit, as JSON Schema or a schema of zod and others: unfit output is given back to the worker. */
@@ -95,13 +103,27 @@ export interface ResultOptions extends WaitOptions {
 }
 
 const known: ReadonlySet<string> = new Set<keyof SendOptions | keyof ScatterOptions>([
-  ...(["timeout", "queue", "ack", "lease", "attempt", "attempts", "retry", "idempotencyKey", "correlation"] as const),
-  ...(["conversation", "orderingKey", "priority", "labels", "budget", "expects", "evidence", "deadLetterTo"] as const),
+  ...(["version", "timeout", "queue", "ack", "lease", "attempt", "attempts", "retry", "idempotencyKey"] as const),
+  ...([
+    "correlation",
+    "conversation",
+    "orderingKey",
+    "priority",
+    "labels",
+    "contract",
+    "budget",
+    "expects",
+    "evidence",
+    "deadLetterTo",
+  ] as const),
   ...(["queueIfAbsent", "detached", "artifacts", "ext", "traceparent", "text", "signal", "keep"] as const),
 ]);
 
 /** A misspelt option would be left out in silence: the work would run without the limit its sender meant. */
 export function checkOptionNames(options: object, besides: readonly string[] = []): void {
+  if (typeof options !== "object" || options === null) {
+    throw usage(`The options are ${shown(options)}.`, "Leave them out, or give an object.");
+  }
   const unknown = Object.keys(options).find((name) => !known.has(name) && !besides.includes(name));
   if (unknown === undefined) return;
   throw usage(`There is no option ${JSON.stringify(unknown)}.`, `Use one of ${[...known, ...besides].join(", ")}.`);

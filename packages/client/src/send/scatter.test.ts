@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type TestAgent, TestRelay } from "../../../relay/src/testing/test-relay.ts";
+import { UsageError } from "../errors.ts";
 import { ScatterError } from "./faults.ts";
 import type { Task } from "./options.ts";
 import { type OpenSender, openSender } from "./testing/open-sender.ts";
@@ -231,6 +232,19 @@ describe("a scatter", () => {
     expect((await outputs).message).toBe("stop");
     expect((await handle?.status())?.state).toBe("queued");
     await handle?.cancel();
+  });
+
+  it.each([
+    ["null in place of its tasks", () => sender.scatter(null as never), /tasks of the scatter are null/],
+    ["a task that is none", () => sender.scatter([null as never]).handles(), /Task 0 of the scatter is null/],
+    ["artifacts that are none", () => sender.send("square", 1, { artifacts: 5 as never }), /artifacts is 5/],
+    ["an artifact that is none", () => sender.send("square", 1, { artifacts: [null as never] }), /null is no artifact/],
+    ["a correlation that is none", () => sender.gather(5n as never), /5n is no correlation/],
+    ["a question that is none", () => sender.answer(null as never, 1), /null is no question/],
+    ["an id that is none", () => sender.handle(5n as never), /5n is no id/],
+  ])("says what is wrong with %s", async (_what, act, message) => {
+    await expect((async () => act())()).rejects.toThrow(UsageError);
+    await expect((async () => act())()).rejects.toThrow(message);
   });
 
   it("refuses a task that cannot be sent before any is", async () => {

@@ -1,9 +1,10 @@
 /** The sending side of a client, put together. */
 
-import { isId, makeId } from "@handfast/protocol/client";
+import { isId, isTextId, makeId } from "@handfast/protocol/client";
 import type { HandoffView } from "@handfast/protocol/wire";
 import { answer } from "../acts.ts";
 import type { Base } from "../base.ts";
+import { shown } from "../shown.ts";
 import type { GatherOptions, Handle, OutcomesOptions, Sending, SendingFrom } from "./api.ts";
 import { Errands } from "./errands.ts";
 import { usage } from "./faults.ts";
@@ -31,7 +32,7 @@ export function sending(base: Base): Sending {
       iterable((both) => openQuestions(base, follow, both), signal, base.closed),
     answer: async (question, value, { signal } = {}) => {
       checkJson(value, "The answer");
-      return answer(base, typeof question === "string" ? { id: question } : question, value, { signal });
+      return answer(base, checkedQuestion(question), value, { signal });
     },
     from: (parent) => sendingOf({ ...sender, parent, patience_ms: () => parent.deadline_ms() }),
     patient: (patience_ms) => sendingOf({ ...sender, patience_ms }),
@@ -52,12 +53,19 @@ function sendingOf(sender: Sender): SendingFrom {
 
 function scatter<Out>(sender: Sender, tasks: readonly Task[], options: ScatterOptions): SentScatter<Out> {
   const { surroundings } = sender.base;
+  if (!Array.isArray(tasks)) {
+    throw usage(`The tasks of the scatter are ${shown(tasks)}.`, "Give an array of tasks: [{ capability, input }].");
+  }
   const correlation = correlationOf(sender, options, () => makeId(surroundings.now(), surroundings.randomBytes(10)));
   const handles = submitTasks<Out>(sender, tasks, correlation, options);
   return new SentScatter(sender, correlation, handles, { keep: options.keep ?? false, signal: options.signal });
 }
 
 function gather<Out>(sender: Sender, correlation: string, { keep = false, signal }: GatherOptions): SentScatter<Out> {
+  if (!isTextId(correlation)) {
+    const remedy = "Give the correlation of a scatter, as it says it.";
+    throw usage(`${shown(correlation)} is no correlation.`, remedy);
+  }
   return new SentScatter(sender, correlation, findHandles<Out>(sender, correlation, signal), { keep, signal });
 }
 
@@ -76,7 +84,13 @@ async function* outcomes<Out>(
   }
 }
 
+function checkedQuestion<Q extends { readonly id: string }>(question: string | Q): { readonly id: string } | Q {
+  if (typeof question === "string") return { id: question };
+  if (typeof question === "object" && question !== null && typeof question.id === "string") return question;
+  throw usage(`${shown(question)} is no question.`, "Give a question as questions() tells it, or its id.");
+}
+
 function checkedId(id: string): string {
   if (isId(id)) return id;
-  throw usage(`${JSON.stringify(id)} is no id of a handoff.`, "Ids are UUIDv7 in lowercase, as a handle's id says it.");
+  throw usage(`${shown(id)} is no id of a handoff.`, "Ids are UUIDv7 in lowercase, as a handle's id says it.");
 }

@@ -5,6 +5,7 @@ import type { Receipt } from "@handfast/protocol/wire";
 import { type Draft, submit, submitBatch } from "../acts.ts";
 import { HandoffError } from "../errors.ts";
 import { anySignal } from "../link/any-signal.ts";
+import { shown } from "../shown.ts";
 import { putArtifacts } from "./artifacts.ts";
 import { draftOf, makeIds } from "./draft.ts";
 import { noTimeLeft, usage } from "./faults.ts";
@@ -67,6 +68,9 @@ async function draftOfTask(
   index: number,
   common: ScatterOptions,
 ): Promise<Draft> {
+  if (typeof task !== "object" || task === null) {
+    throw usage(`Task ${index} of the scatter is ${shown(task)}.`, "Give { capability, input }.");
+  }
   const { to, capability, input, ...own } = task;
   checkOptionNames(own);
   const { keep: _keep, idempotencyKey: key, ...shared } = common;
@@ -97,7 +101,7 @@ export function correlationOf({ base, parent }: Sender, options: ScatterOptions,
   const correlation = options.correlation ?? parent?.correlation_id ?? options.idempotencyKey ?? makeOne();
   if (isTextId(correlation)) return correlation;
   throw usage(
-    `${JSON.stringify(correlation)} is no correlation for ${base.agent}.`,
+    `${shown(correlation)} is no correlation for ${base.agent}.`,
     "Give 1 to 256 characters without control characters.",
   );
 }
@@ -113,6 +117,9 @@ async function whileWanted<T>(
     signal?.throwIfAborted();
     if (parent !== null && parent.deadline_ms() <= 0) throw noTimeLeft(parent.id);
     return await act(signal);
+  } catch (error) {
+    if (error instanceof HandoffError && error.reason === "lease_lost") parent?.lost(error);
+    throw error;
   } finally {
     release();
   }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Client } from "../client.ts";
 import { HandoffError } from "../errors.ts";
+import type { Context } from "./context.ts";
 import { aborted, gate, Stage } from "./testing/stage.ts";
 
 let stage: Stage;
@@ -134,6 +135,35 @@ describe("a lease is lost", () => {
     expect((await stage.warned("worker", "outcome_late")).handoff).toBe(handle.id);
     expect(reasons).toMatchObject([{ code: 412, reason: "lease_lost" }]);
     expect((await handle.status()).outcome?.output).toBe("second");
+  });
+});
+
+describe("a lease is lost, and a call under it is the first to hear so", () => {
+  test.each<[string, (ctx: Context) => Promise<unknown>]>([
+    ["a checkpoint", (ctx) => ctx.checkpoint(1)],
+    ["a question", (ctx) => ctx.ask("Which?")],
+    ["a child", (ctx) => ctx.send("other", null)],
+    ["a notice", (ctx) => ctx.notify("other", null)],
+    ["a scatter", (ctx) => ctx.scatter([{ capability: "other", input: null }]).handles()],
+  ])("%s: the handler that throws it is told of nobody as broken", async (_what, call) => {
+    await worker.serve({ other: () => null });
+    const refused = gate<unknown>();
+    const losing = await stage.agent("losing");
+    const server = await losing.serve({
+      once: async (_input: unknown, ctx) => {
+        const { id, fence } = ctx.handoff;
+        if (fence > 1) return "second";
+        await losing.call("release", { params: { id }, body: { fence, worker: server.worker } });
+        return call(ctx).catch((error: unknown) => {
+          refused.resolve(error);
+          throw error;
+        });
+      },
+    });
+    const handle = await sender.send("once", null, { lease: "1h" });
+    expect(await refused.promise).toMatchObject({ code: 412, reason: "lease_lost" });
+    expect(await handle.result()).toBe("second");
+    expect(stage.warnings("losing")).toEqual([]);
   });
 });
 

@@ -1,11 +1,14 @@
 /** What a worker serves: handlers by the name of their capability, and the manifest that follows from them. */
 
-import type { Capability } from "@handfast/protocol";
+import type { Capability, Cost } from "@handfast/protocol";
 import { isName } from "@handfast/protocol/client";
 import { type Duration, toMilliseconds } from "../duration.ts";
 import { UsageError } from "../errors.ts";
+import { shown } from "../shown.ts";
 import type { Context } from "./context.ts";
+import type { Propose } from "./propose.ts";
 import { type ReadSchema, type Received, type Returned, readSchema } from "./schema.ts";
+import { type CapabilityTerms, stateTerms, termNames } from "./terms.ts";
 
 /**
  * Does the work of one handoff and returns its output. What it throws decides what happens: `Fail` ends the handoff,
@@ -18,8 +21,8 @@ export type Handler<Input = unknown, Output = unknown> = (unknown extends Input
   : { readonly of: (input: Input, ctx: Context) => Output | Promise<Output> })["of"];
 
 /** One capability in full. Its schemas are checked by the relay: input before it is accepted, output before it counts. */
-export interface CapabilityDefinition<Input = unknown, Output = unknown> {
-  /** zod, valibot (by its converter), TypeBox, or JSON Schema. Default: anything. */
+export interface CapabilityDefinition<Input = unknown, Output = unknown> extends CapabilityTerms {
+  /** zod, valibot (by its converter), TypeBox, JSON Schema, or shorthand: `{ query: "string" }`. Default: anything. */
   readonly input?: Input;
   readonly output?: Output;
   /** The attempt clock: how long one attempt may run. Default: the relay's, 5 minutes. */
@@ -32,6 +35,11 @@ export interface CapabilityDefinition<Input = unknown, Output = unknown> {
   readonly ext?: Readonly<Record<string, unknown>>;
   /** The handler is given text and returns text, sent as plain text and not as JSON. */
   readonly text?: boolean;
+  /**
+   * Asked before an offer is made in this agent's name: it prices, narrows the terms, or declines (`throw new Reject`). With it
+   * the capability `proposes`, unless it says otherwise.
+   */
+  readonly propose?: Propose;
   readonly handler: Handler<Received<Input>, Returned<Output>>;
 }
 
@@ -44,12 +52,22 @@ export type Capabilities<Inputs, Outputs> = {
   readonly [Name in keyof Outputs]: { readonly output?: Outputs[Name] } | Handler;
 };
 
-/** A capability as the loop uses it. */
-export interface Offered {
+/** All of a capability but who does the work. */
+type Described = Omit<CapabilityDefinition, "handler">;
+
+/** What a manifest says of a capability. */
+export interface Listed {
+  /** Without its cost, which is sealed where it is stated. */
   readonly capability: Capability;
+  readonly cost: Cost | null;
+}
+
+/** A capability as the loop uses it. */
+export interface Offered extends Listed {
   readonly input: ReadSchema | null;
   readonly output: ReadSchema | null;
   readonly text: boolean;
+  readonly propose: Propose | null;
   readonly handler: (input: unknown, ctx: Context) => unknown;
 }
 
@@ -64,8 +82,10 @@ const known: ReadonlySet<string> = new Set<keyof CapabilityDefinition>([
     "idempotent",
     "ext",
     "text",
+    "propose",
     "handler",
   ] as const),
+  ...termNames,
 ]);
 
 export function readCapabilities(capabilities: object): ReadonlyMap<string, Offered> {
@@ -76,13 +96,26 @@ export function readCapabilities(capabilities: object): ReadonlyMap<string, Offe
   return new Map(entries.map(([name, entry]) => [name, read(name, entry)]));
 }
 
+export function readElsewhere(capabilities: Readonly<Record<string, Described>>): ReadonlyMap<string, Listed> {
+  return new Map(
+    Object.entries(capabilities).map(([name, definition]) => {
+      checkName(name);
+      const { capability, cost } = describe(name, definition);
+      return [name, { capability, cost }];
+    }),
+  );
+}
+
+function checkName(name: string): void {
+  if (isName(name)) return;
+  throw new UsageError(
+    `${JSON.stringify(name)} is no name for a capability.`,
+    "Use up to 128 letters, digits, dots, underscores and hyphens, beginning with a letter or digit.",
+  );
+}
+
 function read(name: string, entry: unknown): Offered {
-  if (!isName(name)) {
-    throw new UsageError(
-      `${JSON.stringify(name)} is no name for a capability.`,
-      "Use up to 128 letters, digits, dots, underscores and hyphens, beginning with a letter or digit.",
-    );
-  }
+  checkName(name);
   const definition = typeof entry === "function" ? { handler: entry as Handler } : entry;
   if (!isDefinition(definition)) {
     throw new UsageError(
@@ -90,6 +123,22 @@ function read(name: string, entry: unknown): Offered {
       `Give one: { ${name}: { handler: (input, ctx) => … } }.`,
     );
   }
+  const { propose = null } = definition;
+  if (propose !== null && typeof propose !== "function") {
+    throw new UsageError(
+      `The propose of ${name} is ${shown(propose)}.`,
+      "Give a function: propose: (call) => ({ … }).",
+    );
+  }
+  return {
+    ...describe(name, definition),
+    text: definition.text ?? false,
+    propose,
+    handler: definition.handler as Offered["handler"],
+  };
+}
+
+function describe(name: string, definition: Described): Pick<Offered, "capability" | "cost" | "input" | "output"> {
   const strange = Object.keys(definition).find((key) => !known.has(key));
   if (strange !== undefined) {
     throw new UsageError(
@@ -102,10 +151,9 @@ function read(name: string, entry: unknown): Offered {
     definition.output === undefined ? null : readSchema(definition.output, "output", `The output of ${name}`);
   return {
     capability: manifestOf(name, definition, input, output),
+    cost: definition.cost ?? null,
     input,
     output,
-    text: definition.text ?? false,
-    handler: definition.handler as Offered["handler"],
   };
 }
 
@@ -115,7 +163,7 @@ function isDefinition(entry: unknown): entry is CapabilityDefinition {
 
 function manifestOf(
   name: string,
-  { timeout, description, version, tags, idempotent, ext }: CapabilityDefinition,
+  { timeout, description, version, tags, idempotent, ext, propose, ...terms }: Described,
   input: ReadSchema | null,
   output: ReadSchema | null,
 ): Capability {
@@ -130,6 +178,7 @@ function manifestOf(
       : { timeout_seconds: Math.max(1, Math.ceil(toMilliseconds(timeout, `The timeout of ${name}`) / 1000)) }),
     ...(idempotent === undefined ? {} : { idempotent }),
     ...(tags === undefined ? {} : { tags: [...tags] }),
+    ...stateTerms(name, propose === undefined ? terms : { proposes: true, ...terms }),
     ...(ext === undefined ? {} : { ext }),
   };
 }

@@ -19,15 +19,25 @@ interface Claim {
 export class Claims {
   readonly #base: Base;
   readonly #worker: string;
+  readonly #only: { readonly capabilities?: string[] };
   readonly #onLeases: (leases: readonly LeaseView[]) => void;
   readonly #open = new Set<Claim>();
   readonly #ended = new AbortController();
   readonly #warned = new Set<string>();
 
-  /** `onLeases` is called when a claim is answered, after its slots are free again. */
-  constructor(base: Base, worker: string, onLeases: (leases: readonly LeaseView[]) => void) {
+  /**
+   * `only`: work for these capabilities alone; null: for all that the agent offers. `onLeases` is called when a claim is
+   * answered, after its slots are free again.
+   */
+  constructor(
+    base: Base,
+    worker: string,
+    only: readonly string[] | null,
+    onLeases: (leases: readonly LeaseView[]) => void,
+  ) {
     this.#base = base;
     this.#worker = worker;
+    this.#only = only === null ? {} : { capabilities: [...only] };
     this.#onLeases = onLeases;
   }
 
@@ -64,7 +74,7 @@ export class Claims {
     this.#open.clear();
     const options = { patience_ms: limits.errand_patience_ms };
     const calls = open.map(({ request_id }) =>
-      this.#base.link.call("claim", { body: { worker: this.#worker, request_id, slots: 1 } }, options),
+      this.#base.link.call("claim", { body: { worker: this.#worker, request_id, slots: 1, ...this.#only } }, options),
     );
     const replies = await Promise.allSettled(calls);
     return replies.flatMap((reply) => (reply.status === "fulfilled" ? reply.value.leases : []));
@@ -78,7 +88,7 @@ export class Claims {
   async #answer({ request_id, slots }: Claim): Promise<readonly LeaseView[]> {
     const { link, surroundings } = this.#base;
     const { signal } = this.#ended;
-    const body = { worker: this.#worker, request_id, slots, proofs: true };
+    const body = { worker: this.#worker, request_id, slots, proofs: true, ...this.#only };
     for (;;) {
       try {
         const { leases } = await link.call("claim", { body }, { wait_ms: limits.claim_wait_ms, signal });

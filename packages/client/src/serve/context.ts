@@ -161,5 +161,6 @@ function sendingFor(sending: Sending, held: Held): SendingFrom {
     ...(lease.traceparent === undefined ? {} : { traceparent: lease.traceparent }),
     deadline_ms: () => held.deadline_ms(),
     signal,
+    lost: (refusal) => held.end(refusal),
   });
 }

@@ -3,13 +3,15 @@
  * told of all of them, and whatever server gets a lease finds the handler for it.
  */
 
-import type { Capability } from "@handfast/protocol";
+import type { Cost } from "@handfast/protocol";
 import type { Base } from "../base.ts";
-import type { Offered } from "./capabilities.ts";
+import type { Listed, Offered } from "./capabilities.ts";
 import { messageOf } from "./faults.ts";
 
 interface Entry {
   readonly offered: ReadonlyMap<string, Offered>;
+  /** What other processes of the agent serve. */
+  readonly elsewhere: ReadonlyMap<string, Listed>;
   readonly isStopping: () => boolean;
 }
 
@@ -45,11 +47,15 @@ export class Handlers {
   }
 
   /** Resolves once the relay knows of them; the answer takes them out again. */
-  async add(offered: ReadonlyMap<string, Offered>, isStopping: () => boolean): Promise<() => void> {
-    const entry = { offered, isStopping };
+  async add(
+    offered: ReadonlyMap<string, Offered>,
+    elsewhere: ReadonlyMap<string, Listed>,
+    isStopping: () => boolean,
+  ): Promise<() => void> {
+    const entry = { offered, elsewhere, isStopping };
     this.#entries.add(entry);
     try {
-      await this.#base.offer(this.#manifest());
+      await this.#offer();
     } catch (error) {
       this.#entries.delete(entry);
       throw error;
@@ -63,13 +69,24 @@ export class Handlers {
     const { names } = this;
     const is_less = [...entry.offered.keys()].some((name) => !names.includes(name));
     if (!is_less || ![...this.#entries].some(({ isStopping }) => !isStopping())) return;
-    this.#base.offer(this.#manifest()).catch((error: unknown) => {
+    this.#offer().catch((error: unknown) => {
       const message = `What ${this.#base.agent} no longer serves is still in its manifest: ${messageOf(error)}`;
       this.#base.warn({ reason: "manifest_not_renewed", message });
     });
   }
 
-  #manifest(): Capability[] {
-    return this.names.flatMap((name) => this.find(name)?.capability ?? []);
+  #offer(): Promise<void> {
+    const listed = new Map([...this.#entries].flatMap(({ elsewhere }) => [...elsewhere]));
+    const is_shared = listed.size > 0;
+    for (const name of this.names) {
+      const offered = this.find(name);
+      if (offered !== null) listed.set(name, offered);
+    }
+    const costs = new Map<string, Cost>();
+    for (const [name, { cost }] of listed) if (cost !== null) costs.set(name, cost);
+    const capabilities = [...listed.values()].map(({ capability }) => capability);
+    // Each process reads its own first, and all of them are to state the same manifest.
+    if (is_shared) capabilities.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#base.offer(capabilities, costs);
   }
 }

@@ -9,16 +9,19 @@ import type { LeaseOver } from "../link/link.ts";
 import { isNode } from "../platform.ts";
 import type { Sending } from "../send/api.ts";
 import { BeatLoop, type Beats } from "./beats.ts";
-import { type Capabilities, readCapabilities } from "./capabilities.ts";
+import { type Capabilities, type CapabilityDefinition, readCapabilities, readElsewhere } from "./capabilities.ts";
 import { Handlers } from "./handlers.ts";
 import { serveLimits as limits } from "./limits.ts";
+import { Proposing } from "./proposing.ts";
 import { type Server, WorkerServer } from "./server.ts";
 
 export type { Capabilities, CapabilityDefinition, Handler } from "./capabilities.ts";
 export type { Context, Previous } from "./context.ts";
+export type { Proposal, Propose } from "./propose.ts";
 export type { AskOptions } from "./questions.ts";
 export type { Received, Returned, StandardSchema } from "./schema.ts";
 export type { Server, StopOptions } from "./server.ts";
+export type { CapabilityTerms } from "./terms.ts";
 
 /** How a worker serves. */
 export interface ServeOptions {
@@ -30,6 +33,11 @@ export interface ServeOptions {
   readonly grace?: Duration;
   /** Stop in order on SIGTERM and SIGINT, then end the process; a second signal ends it at once. Default: true. */
   readonly signals?: boolean;
+  /**
+   * Capabilities that other processes of this agent serve: they stand in its manifest, and this process takes no work for
+   * them. With it, work that names the agent and no capability is taken by none of these processes.
+   */
+  readonly elsewhere?: Readonly<Record<string, Omit<CapabilityDefinition, "handler">>>;
 }
 
 /** Announces the capabilities and works until it is stopped. Resolves once the relay knows them. */
@@ -41,19 +49,24 @@ export async function serve<Inputs, Outputs>(
 ): Promise<Server> {
   checkOptionNames(options);
   const offered = readCapabilities(capabilities);
-  const settings = { concurrency: concurrencyOf(options), grace_ms: graceOf(options) };
+  const elsewhere = readElsewhere(options.elsewhere ?? {});
+  const only = elsewhere.size === 0 ? null : [...offered.keys()];
+  const settings = { concurrency: concurrencyOf(options), grace_ms: graceOf(options), only };
   const worker = workerOf(base, options);
   const handlers = Handlers.of(base);
   const gone = new AbortController();
   const beats = await beatsOf(base, (over) => server.over(over));
   const server = new WorkerServer({ base, sending, worker, handlers, beats, gone: gone.signal }, gone, settings);
   try {
-    server.onStopped(await handlers.add(offered, () => server.isStopping));
+    server.onStopped(await handlers.add(offered, elsewhere, () => server.isStopping));
     await watch(base, sending, server, options.signals ?? true);
   } catch (error) {
     server.crash();
     throw error;
   }
+  const proposing = new Proposing(base, offered, () => server.isStopping);
+  server.onStopped(() => proposing.stop());
+  proposing.start();
   server.start();
   return server;
 }
@@ -63,7 +76,9 @@ export function crashServer(server: Server): void {
   if (server instanceof WorkerServer) server.crash();
 }
 
-const known: ReadonlySet<string> = new Set<keyof ServeOptions>(["concurrency", "worker", "grace", "signals"]);
+const known: ReadonlySet<string> = new Set<keyof ServeOptions>([
+  ...(["concurrency", "worker", "grace", "signals", "elsewhere"] as const),
+]);
 
 function checkOptionNames(options: object): void {
   const strange = Object.keys(options).find((name) => !known.has(name));

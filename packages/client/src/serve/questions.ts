@@ -72,11 +72,13 @@ export class Questions {
         : { answer_ms: Math.max(1, toMilliseconds(options.within, "The option within")) }),
       ...(options.park === true ? { park: true } : {}),
     };
-    const asked = await this.#base.link.call(
-      "ask",
-      { params: { id: lease.id }, body },
-      { signal, patience_ms: this.#held.deadline_ms() },
-    );
+    const patience = { signal, patience_ms: this.#held.deadline_ms() };
+    const asked = await this.#base.link
+      .call("ask", { params: { id: lease.id }, body }, patience)
+      .catch((error: unknown) => {
+        this.#held.refused(error);
+        throw error;
+      });
     if (options.park === true) {
       const parked = new Parked(asked.id);
       this.#held.leave(parked);

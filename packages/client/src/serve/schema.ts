@@ -103,7 +103,12 @@ function plainJson(schema: unknown, where: string): JsonSchema {
     );
   }
   // TypeBox marks its schemas with members that are not enumerable: only the JSON of it is the schema.
-  return JSON.parse(JSON.stringify(schema)) as JsonSchema;
+  try {
+    return JSON.parse(JSON.stringify(schema)) as JsonSchema;
+  } catch (error) {
+    const message = `${where} cannot be written as JSON: ${error instanceof Error ? error.message : String(error)}.`;
+    throw new UsageError(message, "Give a JSON Schema object that JSON can hold.");
+  }
 }
 
 function sentence({ message, path = [] }: Issue): string {

@@ -42,6 +42,8 @@ export interface Server {
 export interface ServerSettings {
   readonly concurrency: number;
   readonly grace_ms: number;
+  /** Capabilities that it works for; null: all that its agent offers. */
+  readonly only: readonly string[] | null;
 }
 
 export class WorkerServer implements Server {
@@ -62,7 +64,7 @@ export class WorkerServer implements Server {
     this.#serving = serving;
     this.#settings = settings;
     this.#gone = gone;
-    this.#claims = new Claims(serving.base, serving.worker, (leases) => this.#receive(leases));
+    this.#claims = new Claims(serving.base, serving.worker, settings.only, (leases) => this.#receive(leases));
     this.#endings.push(serving.base.link.onLeaseOver((over) => this.over(over)));
   }
 

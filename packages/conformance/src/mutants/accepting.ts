@@ -16,7 +16,7 @@ export const accepting: readonly Mutant[] = [
         replace: `      const { connection } = session;
       if (!connection.db.isTransaction) {
         connection.run("BEGIN IMMEDIATE");
-        setTimeout(() => connection.db.isTransaction && connection.run("COMMIT"), 800);
+        setTimeout(() => connection.db.isTransaction && connection.run("COMMIT"), 4_000);
       }
       const result = write(session);`,
       },
@@ -39,6 +39,8 @@ export const accepting: readonly Mutant[] = [
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
+      const { onEvents, onBug } = this.#options;
+      if (onEvents !== undefined) tellEvents(batch.units, resumed_at, onEvents, onBug);
       this.#claims.handOver(served);
       this.#answer(plans);`,
         replace: `      const committed = this.#commit(batch);
@@ -49,9 +51,9 @@ export const accepting: readonly Mutant[] = [
       },
       {
         file: "packages/engine/src/engine.ts",
-        find: "    const results = await this.#store.commit(units);",
+        find: "    const results = await this.#store.commit(",
         replace: `    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const results = await this.#store.commit(units);`,
+    const results = await this.#store.commit(`,
       },
     ],
   },
@@ -194,18 +196,6 @@ export const accepting: readonly Mutant[] = [
         file: "packages/core/src/end.ts",
         find: "if (outcome.usage !== null) charge(change, outcome.usage);",
         replace: "",
-      },
-    ],
-  },
-  {
-    name: "contract-ignored",
-    breaks: "A contract that nobody knows is overlooked.",
-    killed_by: ["GIVE-6"],
-    edits: [
-      {
-        file: "packages/relay/src/operations/submission.ts",
-        find: "if (document.contract !== undefined) {",
-        replace: 'if (document.contract === "") {',
       },
     ],
   },

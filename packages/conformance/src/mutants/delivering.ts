@@ -82,13 +82,13 @@ export const delivering: readonly Mutant[] = [
     edits: [
       {
         file: "packages/core/src/choose.ts",
-        find: "    seat.free -= 1;\n",
+        find: "    place.seat.free -= 1;\n",
         replace: "",
       },
       {
         file: "packages/engine/src/workers.ts",
-        find: "if (claim.queues.has(queue) && given.length < claim.slots) return waiting;",
-        replace: "if (claim.queues.has(queue) && given !== null) return waiting;",
+        find: "if (takes(claim, queue, target.capability) && given.length < claim.slots) return waiting;",
+        replace: "if (takes(claim, queue, target.capability) && given !== null) return waiting;",
       },
     ],
   },
@@ -111,7 +111,7 @@ export const delivering: readonly Mutant[] = [
     edits: [
       {
         file: "packages/core/src/requeue.ts",
-        find: "patch: { avoid: avoidance(change, lease) },",
+        find: "patch: { avoid: avoidance(change, lease, now, lease.worker) },",
         replace: "patch: {},",
       },
     ],

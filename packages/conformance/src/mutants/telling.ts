@@ -148,4 +148,16 @@ export const telling: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "mark-ignored",
+    breaks: "Whoever follows a list is answered at once while anything stays in it.",
+    killed_by: ["CALL-21"],
+    edits: [
+      {
+        file: "packages/relay/src/operations/read.ts",
+        find: "since === undefined ? isEmpty : () => wakeups.mark(key) === since;",
+        replace: "isEmpty;",
+      },
+    ],
+  },
 ];

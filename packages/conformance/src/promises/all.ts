@@ -4,16 +4,21 @@ import type { Check } from "../check.ts";
 import { afterTheEnd } from "./after-the-end.ts";
 import { children } from "./children.ts";
 import { clocks } from "./clocks.ts";
+import { agreeing } from "./contracts-agreeing.ts";
+import { underContract } from "./contracts-kept.ts";
 import { delivery } from "./delivery.ts";
+import { discovery } from "./discovery.ts";
 import { durability } from "./durability.ts";
 import { ends } from "./ends.ts";
 import { events } from "./events.ts";
 import { ids } from "./ids.ts";
 import { intoTheQueue } from "./into-the-queue.ts";
+import { manifests } from "./manifests.ts";
 import { order } from "./order.ts";
 import { whatCameOfIt } from "./outcomes.ts";
 import { askingAndAnswering } from "./questions.ts";
 import { retention } from "./retention.ts";
+import { routing } from "./routing.ts";
 import { saidTwice } from "./said-twice.ts";
 import { signingDocuments } from "./signing-documents.ts";
 import { signingKeys } from "./signing-keys.ts";
@@ -50,6 +55,11 @@ export const checks: readonly Check[] = [
   ...wireWork,
   ...wireQuestions,
   ...wireAgents,
+  ...discovery,
+  ...agreeing,
+  ...underContract,
+  ...manifests,
+  ...routing,
   ...websocketCalls,
   ...websocketLife,
   ...signingKeys,

@@ -8,7 +8,7 @@ import { nodeCrypto } from "../caller/node-crypto.ts";
 import type { Check } from "../check.ts";
 import type { Caller } from "../stage/caller.ts";
 import { type LogLine, readLogLines } from "../stage/log-lines.ts";
-import { completed, sent, working } from "../stage/scenes.ts";
+import { completed, dead, delivered, failure, sent, working } from "../stage/scenes.ts";
 
 const names = "wire.md#agents-keys-and-tokens";
 const artifacts = "wire.md#artifacts";
@@ -196,6 +196,31 @@ export const wireAgents: readonly Check[] = [
       t.equal((await pair.sender.get(lease.id)).state, "working", "the state of what it held");
       const late = t.agentOf(pair.worker.name, pair.worker.key, "http");
       await late.refused("list", {}, 401);
+    },
+  },
+  {
+    id: "NAME-12",
+    promise:
+      "What completed and what the agent failed counts in its reliability, once; what it rejected, released or was canceled never does.",
+    section: names,
+    features: ["reliability"],
+    run: async (t) => {
+      const pair = await t.pair();
+      const { sender, worker, capability } = pair;
+      await completed(pair);
+      await completed(pair);
+      await dead(pair);
+      await worker.act("reject", await delivered(pair), { error: failure });
+      await worker.act("release", await working(pair));
+      const again = await worker.lease();
+      await sender.ok("cancel", { params: { id: again.id }, body: {} });
+      const { capabilities } = await sender.ok("reliability", { params: { name: worker.name } });
+      const found = capabilities.find((each) => each.capability === capability);
+      const { attempts = 0, successes = 0, lower = 0, upper = 0 } = found?.measured ?? {};
+      t.equal([attempts, successes].map(Math.round), [3, 2], "attempts and successes");
+      t.that(lower > 0.1 && lower < 0.3 && upper > 0.9 && upper < 1, "the bounds of Wilson's interval", found);
+      t.equal(found?.status, "unclaimed", "its status");
+      await sender.refused("reliability", { params: { name: t.name("nobody") } }, 404, "unknown_agent");
     },
   },
   {

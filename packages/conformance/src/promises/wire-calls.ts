@@ -414,4 +414,22 @@ export const wireCalls: readonly Check[] = [
       refusal("a foreign Origin", origin.status, origin.body, 403);
     },
   },
+  {
+    id: "CALL-21",
+    promise:
+      "Whoever follows a list from the mark of a page is answered when something has come into it since, whatever still stays in it.",
+    section,
+    features: ["prefer_wait"],
+    run: async (t) => {
+      const pair = await t.pair();
+      const first = await completed(pair);
+      const page = await pair.sender.ok("outcomes", { wait_ms: 30_000 });
+      const query = { since: page.mark };
+      const news = t.meanwhile(pair.sender.ok("outcomes", { query, wait_ms: 30_000 }));
+      const second = await completed(pair);
+      t.equal((await news).handoffs.map(({ id }) => id).toSorted(), [first.id, second.id].toSorted(), "the list then");
+      const known = await pair.sender.ok("outcomes", { query, wait_ms: 30_000 });
+      t.equal(known.handoffs.length, 2, "outcomes at once, where the mark is older than the last of them");
+    },
+  },
 ];

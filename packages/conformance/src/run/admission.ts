@@ -3,7 +3,7 @@
  * token. The calls are made in somebody's name, because strangers are slowed down by relays with good reason.
  */
 
-import type { Capability } from "@handfast/protocol";
+import type { Capability, Costs } from "@handfast/protocol";
 import { HttpLink } from "../caller/http-link.ts";
 import { Key } from "../caller/key.ts";
 import { Caller } from "../stage/caller.ts";
@@ -34,11 +34,13 @@ export class Admission {
     return admission;
   }
 
-  async register(name: string, key: Key, capabilities: readonly Capability[]): Promise<void> {
+  /** `costs` opens the prices that the capabilities seal. */
+  async register(name: string, key: Key, capabilities: readonly Capability[], costs: Costs = {}): Promise<void> {
     const { host } = this.#options;
     const caller = new Caller({ name: host, link: this.link(), journal: new Journal() });
     const { challenge } = await caller.ok("challenge", { body: {} });
-    await caller.ok("register", { body: await this.registration(name, key, challenge, capabilities) });
+    const signed = await this.registration(name, key, challenge, capabilities);
+    await caller.ok("register", { body: { ...signed, ...(Object.keys(costs).length === 0 ? {} : { costs }) } });
   }
 
   /** The signed body of a registration; `said` overrules. */

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Capability } from "@handfast/protocol";
+import type { Capability, Costs } from "@handfast/protocol";
 import type { AboutRelay } from "@handfast/protocol/wire";
 import { Broken, shown } from "../broken.ts";
 import { HttpLink } from "../caller/http-link.ts";
@@ -80,9 +80,9 @@ export class Stage {
   }
 
   /** (Anew) what it offers. */
-  async register(name: string, key: Key, offers: readonly Offer[]): Promise<void> {
+  async register(name: string, key: Key, offers: readonly Offer[], costs: Costs = {}): Promise<void> {
     const capabilities = offers.map((offer) => (typeof offer === "string" ? { name: offer } : offer));
-    await this.#options.relay.admission.register(name, key, capabilities);
+    await this.#options.relay.admission.register(name, key, capabilities, costs);
   }
 
   /** Who has this key, over a connection of its own. */

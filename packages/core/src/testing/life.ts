@@ -125,6 +125,7 @@ export class Life {
       manifest: digestOf(`manifest of ${agent}`),
       attempt_ms: null,
       idempotent: true,
+      why: { rule: "only", among: 1 },
       ...patch,
     });
   }

@@ -158,6 +158,7 @@ function deliverStep(world: World, { pick, agent, worker, unsafe }: StepOf<typeo
     manifest: null,
     attempt_ms: null,
     idempotent: !unsafe,
+    why: { rule: "only", among: 1 },
   });
 }
 

@@ -8,7 +8,7 @@ export const clientReasons: readonly Reason[] = [
     codes: [],
     reason: "relay_unreachable",
     cause: "No relay answered at this URL for as long as the client is patient.",
-    remedy: "Start one with `handfast start`, or set HANDFAST_URL to where it listens.",
+    remedy: "Start one with `npx handfast start`, or set HANDFAST_URL to where it listens.",
     mended_by: "operator",
   },
   {
@@ -85,8 +85,8 @@ export const clientReasons: readonly Reason[] = [
   {
     codes: [401],
     reason: "unsigned",
-    cause: "The handoff is not signed by its sender, and this client takes only what is.",
-    remedy: "Let the sender connect with a key, or take attested handoffs too.",
+    cause: "The handoff is not signed by its sender, or the offer by its provider, and this client takes only what is.",
+    remedy: "Let the other side connect with a key, or take what is attested too.",
     mended_by: "asker",
   },
   {
@@ -132,6 +132,20 @@ export const clientReasons: readonly Reason[] = [
     remedy: "Do not rely on it, and tell the relay's operator.",
     mended_by: "operator",
   },
+  {
+    codes: [401],
+    reason: "offer_differs",
+    cause: "The terms of an offer, or of a contract, are not those that were asked for, or do not fit its name.",
+    remedy: "Nothing was signed: do not trust this relay with contracts, and tell its operator.",
+    mended_by: "operator",
+  },
+  {
+    codes: [401],
+    reason: "price_differs",
+    cause: "The price of an offer is not the one that its provider's signed manifest seals.",
+    remedy: "Nothing was signed: do not agree, and tell the relay's operator.",
+    mended_by: "operator",
+  },
   // Sending
   {
     codes: [],
@@ -172,8 +186,8 @@ export const clientReasons: readonly Reason[] = [
   {
     codes: [500],
     reason: "handler_error",
-    cause: "The handler threw an error that was not meant for Handfast.",
-    remedy: "Read the agent's own log; throw Fail, Retry or Reject to say what is to happen.",
+    cause: "The handler ended with an error that was not meant for Handfast.",
+    remedy: "Read the agent's own log; a handler says what is to happen by ending with Fail, Retry or Reject.",
     mended_by: "agent",
   },
   {
@@ -313,10 +327,38 @@ export const clientReasons: readonly Reason[] = [
   },
   {
     codes: [],
+    reason: "listener_failed",
+    cause: "A function that a handler put on its signal raised when the signal was set. Everything else goes on.",
+    remedy: "Mend the function: it may only say that it is time to stop, on whatever thread it is called.",
+    mended_by: "agent",
+  },
+  {
+    codes: [],
+    reason: "no_thread",
+    cause: "The system had no thread for a handler just then. The handoff is given back, and no attempt is counted.",
+    remedy: "If it goes on, give the worker more memory or a higher limit of threads, or let it do less at once.",
+    mended_by: "agent",
+  },
+  {
+    codes: [],
     reason: "worker_stopping",
     cause: "The worker is being stopped, and gives back what does not end within the grace.",
     remedy: "Keep a checkpoint and return; the next attempt goes on from it.",
     mended_by: "nobody",
+  },
+  {
+    codes: [],
+    reason: "propose_failed",
+    cause: "The agent was asked for a proposal, and its own function for that failed or said what cannot be offered.",
+    remedy: "The call is declined. Read the message, and mend propose(); it declines by ending with Reject.",
+    mended_by: "agent",
+  },
+  {
+    codes: [],
+    reason: "propose_late",
+    cause: "The agent was asked for a proposal, and what it says did not come in time.",
+    remedy: "It counts as a decline: let propose() answer sooner, or let the asker wait longer.",
+    mended_by: "agent",
   },
   {
     codes: [408],

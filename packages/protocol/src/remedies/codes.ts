@@ -64,7 +64,7 @@ export const codeRemedies: Readonly<Record<StatusCode, Remedy>> = {
   },
   410: {
     cause: "The sender or an operator canceled the handoff, or its parent ended.",
-    remedy: "Stop the work. An outcome given now is kept as late and changes nothing.",
+    remedy: "Send it anew if it is wanted after all. A worker stops: an outcome given now is late and changes nothing.",
   },
   412: {
     cause: "The lease is over: the handoff has moved on to another fence, or has ended.",

@@ -62,20 +62,14 @@ export const handoffReasons: readonly Reason[] = [
   {
     codes: [409],
     reason: "id_taken",
-    cause: "Another handoff has this id.",
-    remedy: "Make a new UUIDv7 for each handoff; to repeat a submit, keep its idempotency key as well.",
+    cause: "Another handoff or negotiation has this id.",
+    remedy: "Make a new UUIDv7 for each; to repeat a submit, keep its idempotency key as well.",
   },
   {
     codes: [422, 500, 501],
     reason: "input_unfit",
     cause: "The input does not fit the schema that the agents offering this state.",
     remedy: "Correct the value at the path that the detail names; the schema is in the list of agents.",
-  },
-  {
-    codes: [428],
-    reason: "unknown_contract",
-    cause: "The handoff names a contract that this relay does not know.",
-    remedy: "Leave the contract out.",
   },
   {
     codes: [429],
@@ -134,7 +128,7 @@ export const handoffReasons: readonly Reason[] = [
     codes: [410],
     reason: "canceled",
     cause: "The sender or an operator canceled the handoff, or its parent ended.",
-    remedy: "Stop the work. What was done under this fence is kept as late and changes nothing.",
+    remedy: "Send it anew if it is wanted after all. A worker stops: what it still does is late and changes nothing.",
   },
   {
     codes: [412],

@@ -220,6 +220,48 @@ export const identityReasons: readonly Reason[] = [
     remedy: "Offer fewer capabilities under one name, or state smaller schemas.",
   },
   {
+    codes: [409],
+    reason: "manifest_older",
+    cause: "A manifest with a newer version is in force, and an older one never takes its place.",
+    remedy: "State a version above the one in force; to go back to what was, state it under a new version.",
+  },
+  {
+    codes: [409],
+    reason: "manifest_differs",
+    cause: "The manifest in force has the same version and says something else.",
+    remedy: "State a version above the one in force.",
+  },
+  {
+    codes: [404],
+    reason: "unknown_manifest",
+    cause: "No manifest of this digest was in force here, or its agent was forgotten.",
+    remedy: "List the agent's manifests, and take a digest from there.",
+  },
+  {
+    codes: [400],
+    reason: "example_unfit",
+    cause: "An example in the manifest does not fit the schema of its capability.",
+    remedy: "Mend the example or the schema; the problem names the example.",
+  },
+  {
+    codes: [400],
+    reason: "cost_unsealed",
+    cause: "Beside the manifest stands a cost for a capability that seals none.",
+    remedy: "Put the digest of the cost into the capability, or leave the cost out.",
+  },
+  {
+    codes: [400],
+    reason: "cost_differs",
+    cause: "The cost beside the manifest is not the one whose digest the manifest holds.",
+    remedy: "Seal it anew: SHA-256 over the 16 bytes of the salt and the canonical JSON of the cost.",
+  },
+  {
+    codes: [400],
+    reason: "cost_missing",
+    cause: "The manifest seals a cost, and nothing was sent that opens it.",
+    remedy: "Send salt and cost beside the manifest, in costs, under the name of the capability.",
+  },
+  {
     codes: [400],
     reason: "schema_refused",
     cause: "A JSON Schema uses what the relay does not take, or is too large.",

@@ -1,6 +1,7 @@
 // Writes spec/vectors/ and the values in spec/example.md: node packages/protocol/src/testing/make-vectors.ts. Every run
 // gives the same values.
 import { readFileSync, writeFileSync } from "node:fs";
+import { contractVectors } from "./contract-vectors.ts";
 import { credentialVectors } from "./credential-vectors.ts";
 import { fillExample } from "./example.ts";
 import { jsonVectors } from "./json-vectors.ts";
@@ -15,7 +16,8 @@ export async function makeVectors() {
     "keys.json": keyVectors(),
     "json.json": jsonVectors(),
     "credential.json": await credentialVectors(),
-    "manifest.json": manifestVectors(),
+    "manifest.json": await manifestVectors(),
+    "contract.json": contractVectors(),
   };
 }
 

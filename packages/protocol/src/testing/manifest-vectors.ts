@@ -1,6 +1,6 @@
 // Makes spec/vectors/manifest.json. The canonical texts are written by hand: the code that makes them is what is tested.
-import { toHex, toUtf8 } from "../encoding.ts";
-import { testCrypto } from "./test-crypto.ts";
+import { concat, fromHex, toBase64url, toHex, toUtf8 } from "../encoding.ts";
+import { testCrypto, testKey } from "./test-crypto.ts";
 
 /** What research-1 offers in the other vectors and in spec/example.md. */
 export const researchManifest =
@@ -44,16 +44,59 @@ const written: readonly Written[] = [
       '{"agent_id":"bob","capabilities":[{"input_schema":{"properties":{"a":true,"é":true,"😀":true,"\ufb33":true}},"name":"n"}]}',
   },
   { name: "the manifest of the example", text: researchManifest, canonical: researchManifest },
+  {
+    name: "schemas stay in shorthand, and a share is no whole number",
+    text:
+      '{ "agent_id": "research-agent-001", "capabilities": [ { "name": "web_research", ' +
+      '"input_schema": {"query": "string", "depth": "int"}, "output_schema": {"sources": "array", "summary": "string"}, ' +
+      '"timeout_seconds": 300, "reliability_sla": 0.95 } ], ' +
+      '"discovery_endpoint": "https://agent-registry.example.com/research-agent-001" }',
+    canonical:
+      '{"agent_id":"research-agent-001","capabilities":[{"input_schema":{"depth":"int","query":"string"},"name":"web_research",' +
+      '"output_schema":{"sources":"array","summary":"string"},"reliability_sla":0.95,"timeout_seconds":300}],' +
+      '"discovery_endpoint":"https://agent-registry.example.com/research-agent-001"}',
+  },
+  {
+    name: "version and lease are part of it where they are given",
+    text: '{"version":7,"lease_seconds":3600,"agent_id":"bob","capabilities":[{"name":"upper","reliability_sla":1.0}]}',
+    canonical:
+      '{"agent_id":"bob","capabilities":[{"name":"upper","reliability_sla":1}],"lease_seconds":3600,"version":7}',
+  },
 ];
+
+/** A price, its canonical JSON, and what seals it. */
+const prices = [
+  { canonical: '{"amount":1200,"per":"handoff"}', salt: Uint8Array.from({ length: 16 }, (_, index) => index) },
+  { canonical: '{"amount":0,"per":"thousand_tokens"}', salt: new Uint8Array(16).fill(255) },
+] as const;
+
+const seed = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+const token = "hft_this-is-the-token-of-the-vectors";
+const salted = '{"agent_id":"research-1","capability":"web_research","cost":{"amount":1200,"per":"handoff"}}';
 
 export function manifestDigest(canonical: string): string {
   return toHex(testCrypto.sha256(toUtf8(canonical)));
 }
 
-export function manifestVectors() {
+function firstSixteen(bytes: Uint8Array): string {
+  return toBase64url(testCrypto.sha256(bytes).slice(0, 16));
+}
+
+export async function manifestVectors() {
+  const message = toUtf8(`handfast/v1/cost\0${salted}`);
+  const signature = await testKey(fromHex(seed) ?? new Uint8Array()).signer.sign(message);
   return {
     about:
-      "Digests of manifests: text is {agent_id, capabilities} as an author may write it, canonical the same by RFC 8785, sha256 the digest of the UTF-8 bytes of canonical, in hexadecimal: what acks and outcomes bind.",
+      "Digests of manifests: text is {agent_id, capabilities, …} as an author may write it, canonical the same by RFC 8785, sha256 the digest of the UTF-8 bytes of canonical, in hexadecimal: what acks and outcomes bind. Costs: sha256 is over the 16 bytes of salt and the UTF-8 bytes of canonical. Salts: what a client should take as the salt, by its key (an Ed25519 seed in hexadecimal) or by its token; place is canonical JSON.",
     cases: written.map((each) => ({ ...each, sha256: manifestDigest(each.canonical) })),
+    costs: prices.map(({ canonical, salt }) => ({
+      canonical,
+      salt: toBase64url(salt),
+      sha256: toHex(testCrypto.sha256(concat(salt, toUtf8(canonical)))),
+    })),
+    salts: [
+      { place: salted, seed, salt: firstSixteen(signature) },
+      { place: salted, token, salt: firstSixteen(concat(message, toUtf8(`\0${token}`))) },
+    ],
   };
 }

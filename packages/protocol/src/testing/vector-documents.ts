@@ -1,8 +1,11 @@
 // The documents that the vectors sign: fixed values, one of each typ, as the exact bytes an author might send.
+
+import { contractId } from "../contract/contract-id.ts";
 import type { DocumentOf, DocumentTyp } from "../documents.ts";
 import { fromBase64url, toUtf8 } from "../encoding.ts";
 import { payloadDigest } from "../payload.ts";
 import { documentDigest } from "../signing.ts";
+import { vectorTerms } from "./contract-vectors.ts";
 import { manifestDigest, researchManifest } from "./manifest-vectors.ts";
 import { testCrypto } from "./test-crypto.ts";
 
@@ -96,6 +99,24 @@ export const vectorDocuments: { [Typ in DocumentTyp]: DocumentOf<Typ> } = {
   },
   cancel: { v: 1, typ: "cancel", relay, namespace, from: "planner", id, handoff: handoffDigest, reason: "no need" },
   registration,
+  contract: {
+    v: 1,
+    typ: "contract",
+    relay,
+    namespace,
+    from: "planner",
+    contract: contractId(testCrypto, vectorTerms),
+    terms: vectorTerms,
+  },
+  proposal: {
+    v: 1,
+    typ: "proposal",
+    relay,
+    namespace,
+    from: "research-1",
+    offer: vectorTerms.offer,
+    terms: vectorTerms,
+  },
   rotation: {
     v: 1,
     typ: "rotation",

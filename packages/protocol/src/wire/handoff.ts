@@ -54,6 +54,34 @@ const lease_view = Type.Object({
   attempt_until: nullable(Type.Integer({ description: "When the attempt clock runs out; null: it stands still." })),
 });
 
+/** Why a handoff went to the agent that it was last delivered to. */
+export const why_view = Type.Object({
+  rule: Type.Enum([
+    "only",
+    "least_loaded",
+    "better_of_two",
+    "newcomer",
+    "established",
+    "preferred",
+    "sticky_order",
+    "conversation",
+    "elsewhere",
+    "no_other",
+  ]),
+  among: Type.Integer({ description: "How many agents it was chosen from." }),
+  score: Type.Optional(
+    Type.Integer({ description: "Latency × (in flight + 1) ÷ success, in milliseconds: what it won with." }),
+  ),
+  over: Type.Optional(Type.String({ description: "The agent that it was weighed against." })),
+  canary: Type.Optional(
+    Type.Object({
+      version: Type.String({ description: "The versions that a route put it under." }),
+      met: Type.Boolean({ description: "Whether the agent's version is one of them." }),
+    }),
+  ),
+});
+export type WhyView = Static<typeof why_view>;
+
 export const failure_view = Type.Object({
   fence: Type.Integer(),
   agent: Type.String(),
@@ -95,6 +123,8 @@ export const handoff_view = Type.Object({
   from: Type.String(),
   to: nullable(Type.String()),
   capability: nullable(Type.String()),
+  version_range: nullable(Type.String({ description: "The versions of the capability that its sender asks for." })),
+  canary: nullable(Type.String({ description: "The versions that a route put it under." })),
   idempotency_key: Type.String(),
   correlation_id: Type.String(),
   causation: nullable(Type.Object({ id: Type.String(), fence: Type.Integer() })),
@@ -122,6 +152,7 @@ export const handoff_view = Type.Object({
   }),
   budget: nullable(Type.Object({ cost: nullable(count), tokens: nullable(count), handoffs: nullable(count) })),
   spent: Type.Object({ cost: count, tokens: count, handoffs: count }),
+  contract: Type.Optional(Type.String({ description: "The contract that it was given under." })),
   dead_letter_to: nullable(Type.String()),
   redrive_of: nullable(Type.String()),
   redriven_by: nullable(Type.String()),
@@ -138,6 +169,7 @@ export const handoff_view = Type.Object({
   attempts: count,
   deliveries: count,
   lease: nullable(lease_view),
+  why: nullable(why_view),
   question: nullable(
     Type.Object({
       id: Type.String(),

@@ -21,6 +21,7 @@ export const handoff_filter = Type.Object(
     capability: Type.Optional(fields.name),
     correlation_id: Type.Optional(fields.text_id),
     causation_id: Type.Optional(fields.id),
+    conversation_id: Type.Optional(fields.text_id),
     label: Type.Optional(
       Type.String({
         pattern: "^[^:]{1,64}:[\\s\\S]{0,256}$",
@@ -53,6 +54,8 @@ export const dead_letter_filter = Type.Object(
   { ...dead_letter_fields, limit: Type.Optional(limit), cursor: Type.Optional(cursor) },
   closed,
 );
+
+export const conversation_query = Type.Object({ limit: Type.Optional(limit), cursor: Type.Optional(cursor) }, closed);
 
 export const event_query = Type.Object(
   {

@@ -1,15 +1,24 @@
 /** The documents and messages that have a name of their own in the specification and in OpenAPI. */
 
 import type { TSchema } from "typebox";
+import { contractTerms } from "../contract/terms.ts";
 import { documentSchemas } from "../documents.ts";
 import { fields } from "../fields.ts";
+import { manifest } from "../manifest/manifest-schema.ts";
 import * as about from "./about.ts";
 import * as agents from "./agents.ts";
+import * as contracts from "./contracts.ts";
 import * as deadLetters from "./dead-letters.ts";
+import * as discovery from "./discovery.ts";
 import * as events from "./events.ts";
+import * as followed from "./followed.ts";
 import * as handoff from "./handoff.ts";
+import * as imports from "./imports.ts";
+import * as manifests from "./manifests.ts";
 import { problem } from "./problem.ts";
 import * as questions from "./questions.ts";
+import * as reliability from "./reliability.ts";
+import * as routing from "./routes.ts";
 import * as signed from "./signed.ts";
 import * as submit from "./submit.ts";
 import * as worker from "./worker.ts";
@@ -35,6 +44,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   receipts: submit.receipts,
   handoff: handoff.handoff_view,
   "handoff-page": handoff.handoff_page,
+  "outcome-page": followed.outcome_page,
   outcome: handoff.outcome_view,
   correlation: handoff.correlation_view,
   event: events.handoff_event,
@@ -71,14 +81,42 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   "redrive-plan": deadLetters.redrive_plan,
   "bulk-redrive-reply": deadLetters.bulk_redrive_reply,
 
+  why: handoff.why_view,
+  "route-body": routing.route_body,
+  route: routing.route_view,
+  "route-page": routing.route_page,
+  "contract-terms": contractTerms,
+  negotiation: contracts.negotiation_request,
+  "negotiation-reply": contracts.negotiation_view,
+  offer: contracts.offer_view,
+  proposal: contracts.plain_proposal,
+  "proposal-call": contracts.proposal_call,
+  "proposal-page": contracts.proposal_page,
+  contract: contracts.contract_view,
+  "contract-page": contracts.contract_page,
+
   challenge: agents.challenge_reply,
   registration: agents.registration,
   rotation: agents.rotation,
   registered: agents.registered,
   agent: agents.agent_view,
   "agent-page": agents.agent_page,
+  "agent-reliability": reliability.agent_reliability,
+  manifest,
+  "manifest-page": manifests.manifest_page,
+  "manifest-view": manifests.manifest_view,
   "token-request": agents.token_request,
   "token-reply": agents.token_reply,
+
+  discover: discovery.discover_request,
+  discovered: discovery.discover_reply,
+  hit: discovery.hit,
+  miss: discovery.miss,
+  "nobody-meets": discovery.nobody_meets,
+  "agent-card": discovery.agent_card,
+  "discovery-view": discovery.discovery_view,
+  import: imports.import_view,
+  "import-page": imports.import_page,
 
   about: about.about,
   health: about.health,

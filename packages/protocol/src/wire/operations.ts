@@ -6,11 +6,18 @@
 import type { Static, TSchema } from "typebox";
 import type { about, backup_reply, backup_request, health } from "./about.ts";
 import type * as agents from "./agents.ts";
+import type * as contracts from "./contracts.ts";
 import type * as dead from "./dead-letters.ts";
+import type * as discovery from "./discovery.ts";
 import type { event_page, handoff_event } from "./events.ts";
+import type { followed_query, outcome_page } from "./followed.ts";
 import type { correlation_view, handoff_page, handoff_view } from "./handoff.ts";
-import type { dead_letter_filter, event_query, handoff_filter, log_query } from "./list.ts";
+import type * as imports from "./imports.ts";
+import type { conversation_query, dead_letter_filter, event_query, handoff_filter, log_query } from "./list.ts";
+import type * as manifests from "./manifests.ts";
 import type * as questions from "./questions.ts";
+import type { agent_reliability } from "./reliability.ts";
+import type * as routing from "./routes.ts";
 import type { SignedBody } from "./signed.ts";
 import type { plain_submit, receipt, receipts } from "./submit.ts";
 import type * as worker from "./worker.ts";
@@ -38,6 +45,7 @@ export const routes = {
   outcomes: get("/v1/outcomes"),
   correlation: get("/v1/correlations/{id}"),
   correlation_events: get("/v1/correlations/{id}/events"),
+  conversation: get("/v1/conversations/{id}"),
   claim: post("/v1/claims"),
   ack: post("/v1/handoffs/{id}/ack"),
   heartbeat: post("/v1/handoffs/{id}/heartbeat"),
@@ -56,6 +64,14 @@ export const routes = {
   dead_letter: get("/v1/dead-letters/{id}"),
   redrive: post("/v1/dead-letters/{id}/redrive"),
   discard: post("/v1/dead-letters/{id}/discard"),
+  negotiate: post("/v1/negotiations"),
+  negotiation: get("/v1/negotiations/{id}"),
+  proposals: get("/v1/proposals"),
+  propose: post("/v1/proposals/{id}"),
+  agree: post("/v1/contracts"),
+  contracts: get("/v1/contracts"),
+  contract: get("/v1/contracts/{id}"),
+  end_contract: post("/v1/contracts/{id}/end"),
   put_artifact: put("/v1/artifacts/{sha256}"),
   get_artifact: get("/v1/artifacts/{sha256}"),
   log: get("/v1/log"),
@@ -63,13 +79,27 @@ export const routes = {
   register: post("/v1/agents"),
   agents: get("/v1/agents"),
   agent: get("/v1/agents/{name}"),
+  reliability: get("/v1/agents/{name}/reliability"),
   forget_agent: drop("/v1/agents/{name}"),
   rotate_key: post("/v1/agents/{name}/keys"),
   revoke_key: drop("/v1/agents/{name}/keys/{thumbprint}"),
   set_capabilities: put("/v1/agents/{name}/capabilities"),
+  manifests: get("/v1/agents/{name}/manifests"),
+  manifest: get("/v1/manifests/{digest}"),
   create_token: post("/v1/tokens"),
   tokens: get("/v1/tokens"),
   revoke_token: drop("/v1/tokens/{id}"),
+  discover: post("/v1/discover"),
+  discovery: get("/v1/discovery/{name}"),
+  agent_card: get("/v1/discovery/{name}/agent-card.json"),
+  ai_catalog: get("/.well-known/ai-catalog.json"),
+  import_agent: post("/v1/imports"),
+  imports: get("/v1/imports"),
+  refresh_import: post("/v1/imports/{name}/refresh"),
+  drop_import: drop("/v1/imports/{name}"),
+  routes: get("/v1/routes"),
+  set_route: put("/v1/routes/{capability}"),
+  drop_route: drop("/v1/routes/{capability}"),
   healthz: get("/healthz"),
   readyz: get("/readyz"),
   metrics: get("/metrics"),
@@ -82,7 +112,7 @@ export type OperationName = keyof typeof routes;
 
 type Id = { readonly id: string };
 type Name = { readonly name: string };
-type Page = { readonly limit?: number; readonly cursor?: string };
+type Followed = Of<typeof followed_query>;
 type Nothing = Record<never, never>;
 type Of<S extends TSchema> = Static<S>;
 
@@ -116,9 +146,10 @@ export interface Operations {
   read_chunks: Read<Id, Of<typeof worker.chunk_query>, typeof worker.chunk_view>;
   cancel: Signable<Id, { readonly reason?: string }, typeof handoff_view>;
   take: Op<Id, Nothing, Nothing, Of<typeof handoff_view>>;
-  outcomes: Read<Nothing, Page, typeof handoff_page>;
+  outcomes: Read<Nothing, Followed, typeof outcome_page>;
   correlation: Read<Id, { readonly cursor?: string }, typeof correlation_view>;
   correlation_events: Read<Id, Of<typeof event_query>, typeof event_page>;
+  conversation: Read<Id, Of<typeof conversation_query>, typeof handoff_page>;
 
   claim: Act<Nothing, typeof worker.claim_request, typeof worker.claim_reply>;
   ack: Signable<Id, Of<typeof worker.plain_ack>, typeof worker.held_reply>;
@@ -131,7 +162,7 @@ export interface Operations {
   reject: Signable<Id, Of<typeof worker.plain_reject>, typeof worker.outcome_reply>;
   release: Act<Id, typeof worker.release_request, typeof worker.held_reply>;
 
-  questions: Read<Nothing, Page, typeof questions.question_page>;
+  questions: Read<Nothing, Followed, typeof questions.question_page>;
   question: Read<Id, Nothing, typeof questions.question_view>;
   answer: Signable<Id, Of<typeof questions.plain_answer>, typeof questions.question_view>;
 
@@ -146,6 +177,15 @@ export interface Operations {
   redrive: Signable<Id, Of<typeof dead.plain_redrive>, typeof dead.redrive_reply>;
   discard: Op<Id, Nothing, Nothing, Of<typeof handoff_view>>;
 
+  negotiate: Act<Nothing, typeof contracts.negotiation_request, typeof contracts.negotiation_view>;
+  negotiation: Read<Id, Nothing, typeof contracts.negotiation_view>;
+  proposals: Read<Nothing, Of<typeof contracts.proposal_query>, typeof contracts.proposal_page>;
+  propose: Signable<Id, Of<typeof contracts.plain_proposal>, typeof contracts.proposal_call>;
+  agree: Signable<Nothing, Of<typeof contracts.agree_request>, typeof contracts.contract_view>;
+  contracts: Read<Nothing, Of<typeof contracts.contract_query>, typeof contracts.contract_page>;
+  contract: Read<Id, Nothing, typeof contracts.contract_view>;
+  end_contract: Act<Id, typeof contracts.end_contract_request, typeof contracts.contract_view>;
+
   put_artifact: Op<
     { readonly sha256: string },
     Nothing,
@@ -159,10 +199,13 @@ export interface Operations {
   register: Act<Nothing, typeof agents.registration, typeof agents.registered>;
   agents: Read<Nothing, Of<typeof agents.agent_query>, typeof agents.agent_page>;
   agent: Read<Name, Nothing, typeof agents.agent_view>;
+  reliability: Read<Name, Nothing, typeof agent_reliability>;
   forget_agent: Op<Name, Nothing, undefined, { readonly done: true }>;
   rotate_key: Act<Name, typeof agents.rotation, typeof agents.registered>;
   revoke_key: Op<Name & { readonly thumbprint: string }, Nothing, undefined, { readonly done: true }>;
   set_capabilities: Act<Name, typeof agents.capabilities_body, typeof agents.manifest_reply>;
+  manifests: Read<Name, Of<typeof manifests.manifest_query>, typeof manifests.manifest_page>;
+  manifest: Read<{ readonly digest: string }, Nothing, typeof manifests.manifest_view>;
   create_token: Act<Nothing, typeof agents.token_request, typeof agents.token_reply>;
   tokens: Op<
     Nothing,
@@ -171,6 +214,18 @@ export interface Operations {
     { readonly tokens: readonly Of<typeof agents.token_view>[] }
   >;
   revoke_token: Op<Id, Of<typeof agents.token_query>, undefined, { readonly done: true }>;
+
+  discover: Act<Nothing, typeof discovery.discover_request, typeof discovery.discover_reply>;
+  discovery: Read<Name, Nothing, typeof discovery.discovery_view>;
+  agent_card: Read<Name, Nothing, typeof discovery.agent_card>;
+  ai_catalog: Raw<Nothing, Of<typeof discovery.catalog_query>>;
+  import_agent: Act<Nothing, typeof imports.import_request, typeof imports.import_view>;
+  imports: Read<Nothing, Nothing, typeof imports.import_page>;
+  refresh_import: Op<Name, Nothing, Nothing, Of<typeof imports.import_view>>;
+  drop_import: Op<Name, Nothing, undefined, { readonly done: true }>;
+  routes: Read<Nothing, Nothing, typeof routing.route_page>;
+  set_route: Act<{ readonly capability: string }, typeof routing.route_body, typeof routing.route_view>;
+  drop_route: Op<{ readonly capability: string }, Nothing, undefined, { readonly done: true }>;
 
   healthz: Read<Nothing, Nothing, typeof health>;
   readyz: Read<Nothing, Nothing, typeof health>;

@@ -2,8 +2,8 @@
 
 import Type, { type Static } from "typebox";
 import { closed, fields } from "../fields.ts";
+import { mark } from "./followed.ts";
 import { nullable, state, time } from "./handoff.ts";
-import { cursor, limit } from "./list.ts";
 
 export const question_id = Type.String({
   pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$",
@@ -32,10 +32,10 @@ export const question_view = Type.Object({
 });
 export type QuestionView = Static<typeof question_view>;
 
-export const question_query = Type.Object({ limit: Type.Optional(limit), cursor: Type.Optional(cursor) }, closed);
 export const question_page = Type.Object({
   questions: Type.Array(question_view),
   cursor: nullable(Type.String()),
+  mark,
 });
 
 export const plain_answer = Type.Object(

@@ -3,7 +3,7 @@
 import Type, { type Static } from "typebox";
 import { closed, fields } from "../fields.ts";
 import { protocolLimits, wireLimits } from "../limits.ts";
-import { failure_view, nullable, state, time } from "./handoff.ts";
+import { failure_view, nullable, state, time, why_view } from "./handoff.ts";
 import { input_forms, payload_digest } from "./payload.ts";
 import { proven_act } from "./signed.ts";
 
@@ -54,7 +54,9 @@ export const lease = Type.Object({
   expects: Type.Optional(Type.Unknown()),
   evidence: Type.Enum(["signed", "attested", "relay"]),
   demands: Type.Enum(["signed", "any"]),
+  contract: Type.Optional(Type.String({ description: "The contract that it was given under." })),
   manifest: nullable(Type.String()),
+  why: nullable(why_view),
   attempt: Type.Integer({ description: "The number this attempt has once it is acknowledged." }),
   deadline_ms: Type.Integer({ description: "What is left of the deadline." }),
   ack_ms: Type.Integer(),

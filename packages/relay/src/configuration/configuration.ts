@@ -9,6 +9,8 @@ export interface Configuration {
   readonly port: number;
   /** Absolute path. */
   readonly data_directory: string;
+  /** The URL of a PostgreSQL database; null: SQLite in the data directory. */
+  readonly store: string | null;
   /** Empty: derived from host and port once the relay listens (`publicUrls`). */
   readonly public_urls: readonly string[];
   readonly namespace: string;
@@ -21,6 +23,10 @@ export interface Configuration {
   /** The file that one of them was read from; null: none was. */
   readonly operator_token_file: string | null;
   readonly operator_keys: readonly string[];
+  /** Whether anybody may read manifests, agent cards and the catalog. */
+  readonly public_directory: boolean;
+  /** Whether agents may be imported from addresses that only this machine or its network has. */
+  readonly import_private: boolean;
   readonly log_level: LogLevel;
   readonly retention: {
     readonly keep_taken_ms: Duration;

@@ -67,6 +67,14 @@ export const options = {
     default: "./.handfast",
     help: "Directory of the store, the relay's key and the operator's token.",
   },
+  store: {
+    key: "store",
+    flag: "store",
+    env: "HANDFAST_STORE",
+    kind: { type: "text" },
+    default: null,
+    help: "Keeps handoffs in PostgreSQL: postgres://user:password@host:5432/database. A password is for the environment or the file: flags can be read by everybody on the machine. Default: SQLite in the data directory.",
+  },
   public_urls: {
     key: "public_urls",
     flag: "public-url",
@@ -130,6 +138,22 @@ export const options = {
     kind: { type: "list" },
     default: null,
     help: "Thumbprints of keys whose agents are operators; they are admitted too.",
+  },
+  public_directory: {
+    key: "public_directory",
+    flag: "public-directory",
+    env: "HANDFAST_PUBLIC_DIRECTORY",
+    kind: { type: "flag" },
+    default: null,
+    help: "Shows manifests, agent cards and the catalog to anybody. Default: only in development mode.",
+  },
+  import_private: {
+    key: "import_private",
+    flag: "import-private",
+    env: "HANDFAST_IMPORT_PRIVATE",
+    kind: { type: "flag" },
+    default: null,
+    help: "Imports agents from private and loopback addresses too. Default: only in development mode.",
   },
   log_level: {
     key: "log_level",

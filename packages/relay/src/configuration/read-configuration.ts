@@ -2,6 +2,7 @@
 
 import { isIPv4 } from "node:net";
 import { resolve } from "node:path";
+import { isPostgresUrl } from "@handfast/store-postgres";
 import type { Admission, AdmittedKey } from "../identity/admission.ts";
 import { normalUrl } from "../identity/audience.ts";
 import { checkOperatorToken, readOperatorToken } from "../identity/operator-token.ts";
@@ -85,6 +86,7 @@ function configure(settings: Chosen, warnings: readonly string[]): Configuration
     host,
     port: settings.number("port"),
     data_directory: settings.path("data") ?? "",
+    store: storeUrl(settings.text("store")),
     public_urls: settings.list("public_urls").map(publicUrl),
     namespace: "default",
     development,
@@ -93,6 +95,8 @@ function configure(settings: Chosen, warnings: readonly string[]): Configuration
     operator_tokens,
     operator_token_file: settings.path("operator_token_file"),
     operator_keys,
+    public_directory: settings.flag("public_directory") ?? development,
+    import_private: settings.flag("import_private") ?? development,
     log_level: settings.text("log_level") as LogLevel,
     retention: {
       keep_taken_ms: settings.number("keep_taken"),
@@ -148,6 +152,14 @@ function publicUrl(text: string): string {
     throw new ConfigurationError(message);
   }
   return normalUrl(text);
+}
+
+/** The text is not told: it may hold a password. */
+function storeUrl(text: string | null): string | null {
+  if (text === null || isPostgresUrl(text)) return text;
+  const message =
+    "store is not the URL of a PostgreSQL database. It must be such as postgres://user@host:5432/database.";
+  throw new ConfigurationError(`${message} Without it handfast uses SQLite in the data directory (--data).`);
 }
 
 function isLoopback(host: string): boolean {

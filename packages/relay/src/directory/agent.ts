@@ -1,7 +1,7 @@
 /** An agent as the relay knows it: a name, the keys that speak for it, and the manifest in force. */
 
 import type { Time } from "@handfast/core";
-import type { Capability } from "@handfast/protocol";
+import type { Capability, ManifestContent } from "@handfast/protocol";
 
 export interface AgentKey {
   readonly thumbprint: string;
@@ -23,7 +23,23 @@ export interface AgentRecord {
   readonly registered_at: Time;
   readonly manifest: ManifestRef | null;
   /** The registration as its agent signed it, so that others need not trust the relay; null where nobody signed. */
-  readonly registration: { readonly document: string; readonly proof: unknown } | null;
+  readonly registration: SignedRegistration | null;
+  /** When it last said what it offers: a sign of life. Missing: before there was such a time. */
+  readonly renewed_at?: Time;
+  /** Which of its manifests are kept; missing: none yet. */
+  readonly history?: HistoryMark;
+}
+
+export interface SignedRegistration {
+  readonly document: string;
+  readonly proof: unknown;
+}
+
+/** The numbers of an agent's kept manifests, from `first` up to, but not including, `next`, and what they take together. */
+export interface HistoryMark {
+  readonly first: number;
+  readonly next: number;
+  readonly bytes: number;
 }
 
 export interface ManifestRef {
@@ -31,18 +47,19 @@ export interface ManifestRef {
   /** Since when it has been in force. */
   readonly since: Time;
   readonly signed: boolean;
+  readonly version?: number;
 }
 
 /** What an agent offers (record kind `manifest`, by digest); older ones are kept for the leases given under them. */
-export interface Manifest {
-  readonly agent_id: string;
-  readonly capabilities: readonly Capability[];
+export interface Manifest extends ManifestContent {
   readonly superseded_at: Time | null;
 }
 
 /** An agent as it is listed. */
 export interface AgentView extends AgentRecord {
+  /** As they were written: schemas may be in shorthand. */
   readonly capabilities: readonly Capability[];
+  readonly discovery_endpoint: string | null;
   readonly last_seen_at: Time | null;
   readonly workers: readonly { readonly worker: string; readonly last_seen_at: Time }[];
 }

@@ -1,17 +1,20 @@
-/** What an agent says it offers, before it is believed: counts, sizes, and every schema made safe. */
+/** What an agent says it offers, before it is believed: counts, sizes, every schema made safe, every example tried. */
 
 import { setImmediate } from "node:timers/promises";
-import { type Capability, isName } from "@handfast/protocol";
+import { type Capability, compileCapability, isName, type SchemaPlace } from "@handfast/protocol";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { canonicalJson, isDeeperThan } from "../schemas/canonical-json.ts";
-import type { Schemas } from "../schemas/schemas.ts";
+import { Meter } from "../schemas/meter.ts";
+import { refusedSchema, type Schemas } from "../schemas/schemas.ts";
+import { checkExamples } from "./check-examples.ts";
 
+/** The capabilities with their schemas in full: these very objects are to be kept, since schemas are known by them. */
 export async function checkCapabilities(
   capabilities: readonly Capability[],
   schemas: Schemas,
   limits: RelayLimits,
-): Promise<void> {
+): Promise<readonly Capability[]> {
   if (capabilities.length > limits.capabilities_per_agent) {
     throw tooLarge(`${capabilities.length} capabilities`, `${limits.capabilities_per_agent}`);
   }
@@ -19,23 +22,29 @@ export async function checkCapabilities(
   const bytes = Buffer.byteLength(canonicalJson(capabilities));
   if (bytes > limits.manifest_bytes) throw tooLarge(`${bytes} bytes`, `${limits.manifest_bytes} bytes`);
   const names = new Set<string>();
+  const meter = new Meter(limits.schema_check_steps);
   let nodes = 0;
-  const compile = async (schema: unknown, path: string) => {
-    if (schema === undefined) return;
-    nodes += schemas.compile(schema, path).nodes;
+  const inspect = async ({ schema, written, path }: SchemaPlace, at: string) => {
+    nodes += schemas.compile(schema, `${at}${path}`, written).nodes;
     const most = limits.manifest_schema_nodes;
     if (nodes > most) throw tooLarge(`schemas of more than ${most} parts`, `${most} parts`);
     // Compiling many takes a second or more: others are served in between.
     await setImmediate();
   };
-  for (const [index, { name, input_schema, output_schema }] of capabilities.entries()) {
+  const all: Capability[] = [];
+  for (const [index, capability] of capabilities.entries()) {
     const path = `/capabilities/${index}`;
+    const { name } = capability;
     if (!isName(name)) throw malformed(`${path}/name`, "must be a name: letters, digits, dots, dashes, underscores");
     if (names.has(name)) throw malformed(`${path}/name`, `lists ${name} a second time; merge the two`);
     names.add(name);
-    await compile(input_schema, `${path}/input_schema`);
-    await compile(output_schema, `${path}/output_schema`);
+    const read = compileCapability(capability);
+    if (!read.ok) throw refusedSchema(path, read.fault);
+    for (const place of read.schemas) await inspect(place, path);
+    await checkExamples(read.capability, path, schemas, meter);
+    all.push(read.capability);
   }
+  return all;
 }
 
 function tooLarge(what: string, most: string): Problem {

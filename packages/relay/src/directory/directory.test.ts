@@ -95,7 +95,7 @@ describe("directory: what a worker serves", () => {
   it("serves its name and all it offers, or only the capabilities it names", async () => {
     await add("a", [anything, { name: "sum" }]);
     expect(directory.queues("a", null)).toEqual(new Set(["agent:a", "capability:research", "capability:sum"]));
-    expect(directory.queues("a", ["sum"])).toEqual(new Set(["capability:sum"]));
+    expect(directory.queues("a", ["sum"])).toEqual(new Set(["agent:a", "capability:sum"]));
     expect(() => directory.queues("a", ["summ"])).toThrow(/does not offer summ. It offers research, sum/);
   });
 
@@ -148,8 +148,10 @@ describe("directory: manifests", () => {
     const check = (value: unknown, expected?: Record<string, unknown>) =>
       directory.checkOutput(handoff, "a", expected, json(value));
     expect(check(5)).toBeNull();
-    expect(check("5")).toEqual({ reason: "output_unfit", message: "the whole value: must be integer" });
-    expect(check(5, { maximum: 4 })?.message).toBe("the whole value: must be <= 4");
+    const own = { reason: "output_unfit", message: "the whole value: must be integer" };
+    expect(check("5")).toEqual({ error: own, beyond_offer: false });
+    const expected = { reason: "output_unfit", message: "the whole value: must be <= 4" };
+    expect(check(5, { maximum: 4 })).toEqual({ error: expected, beyond_offer: true });
   });
 
   it("keeps the one in force and as many older ones as its limit says", async () => {

@@ -4,19 +4,28 @@
  */
 
 import { type Handoff, type HandoffError, liveLease, queueOf, type TargetFit, type Time } from "@handfast/core";
-import type { Offer } from "@handfast/engine";
-import type { Capability } from "@handfast/protocol";
+import type { Offer, RecordWrite } from "@handfast/engine";
+import {
+  type Capability,
+  type CostOpening,
+  type Costs as CostOpenings,
+  isInRange,
+  type ManifestContent,
+} from "@handfast/protocol";
+import type { LivenessView } from "@handfast/protocol/wire";
 import { type RelayLimits, limits as relayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { Meter } from "../schemas/meter.ts";
-import type { Content, ParsedContent, Schemas, Unfit } from "../schemas/schemas.ts";
+import type { Content, Schemas } from "../schemas/schemas.ts";
 import type { AgentRecord, AgentView, ManifestRef } from "./agent.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
-import { Liveness } from "./liveness.ts";
-import { Manifests } from "./manifests.ts";
+import { Costs } from "./costs.ts";
+import { ManifestHistory, type PastManifest } from "./manifest-history.ts";
+import { Manifests, type Offers } from "./manifests.ts";
 import { Offerings } from "./offerings.ts";
+import { Presence } from "./presence.ts";
 import { type Change, commitChanges, RecordTable } from "./record-table.ts";
 import type { Records } from "./records.ts";
+import { type OutputFault, TargetFits } from "./target-fits.ts";
 import { Turns } from "./turns.ts";
 
 export interface DirectoryOptions {
@@ -25,13 +34,23 @@ export interface DirectoryOptions {
   readonly schemas: Schemas;
   readonly now: () => Time;
   readonly limits?: RelayLimits;
+  /** Whether this worker waits for work at this moment. */
+  readonly isAsking?: (agent: string, worker: string) => boolean;
+  /** Told of what a person should know, though nobody's call failed. */
+  readonly warn?: (about: Readonly<Record<string, unknown>>, message: string) => void;
+}
+
+/** Who asks: an operator sees what a rival does not. */
+export interface Asker {
+  readonly name: string;
+  readonly role: "agent" | "operator";
 }
 
 /** What becomes of an agent in one commit. */
 export interface AgentChange {
   readonly agent: Omit<AgentRecord, "manifest">;
   /** Null: it offers what it offered before. */
-  readonly offers: { readonly capabilities: readonly Capability[]; readonly signed: boolean } | null;
+  readonly offers: (Offers & { readonly costs?: CostOpenings | undefined }) | null;
   /** Other records to be written with it. */
   readonly also: readonly Change[];
 }
@@ -43,15 +62,30 @@ export class Directory {
   private readonly manifests: Manifests;
   private readonly offerings = new Offerings();
   private readonly keys = new Map<string, string>();
-  private readonly liveness: Liveness;
+  private readonly presence: Presence;
+  private readonly costs: Costs;
+  private readonly history: ManifestHistory;
   private readonly turns = new Turns();
+  private readonly fits: TargetFits;
+  private tell: (name: string | null) => void = () => {};
 
   private constructor(options: DirectoryOptions) {
     this.options = options;
     this.limits = options.limits ?? relayLimits;
-    this.records = new RecordTable(options.namespace, "agent");
-    this.manifests = new Manifests(options.namespace, this.limits);
-    this.liveness = new Liveness(this.limits.workers_per_agent);
+    const { namespace, records, now } = options;
+    this.records = new RecordTable(namespace, "agent");
+    this.manifests = new Manifests(namespace, this.limits);
+    this.costs = new Costs(namespace);
+    const { limits, turns } = this;
+    const { isAsking = () => false, warn = () => {} } = options;
+    const onUnsaved = (error: unknown) => warn({ err: error }, "signs of life could not be written");
+    this.presence = new Presence({ namespace, records, now, limits, turns, isAsking, onUnsaved });
+    const onDropped = (agent: string, digest: string) =>
+      warn({ agent, digest }, "an agent has more manifests than are kept; its oldest was dropped");
+    this.history = new ManifestHistory({ namespace, records, limits, onDropped });
+    const { schemas } = options;
+    const capabilityOf = (agent: string, capability: string) => this.capability(agent, capability);
+    this.fits = new TargetFits({ schemas, limits: this.limits, offerings: this.offerings, capabilityOf });
   }
 
   static async open(options: DirectoryOptions): Promise<Directory> {
@@ -64,12 +98,25 @@ export class Directory {
   async load(): Promise<void> {
     await this.records.load(this.options.records);
     await this.manifests.load(this.options.records);
+    await this.costs.load(this.options.records);
+    await this.presence.leases.load(this.options.records);
+    this.history.load(Array.from(this.records.values(), ({ history }) => history));
     this.offerings.clear();
     this.keys.clear();
     for (const agent of this.records.values()) this.index(agent);
+    this.tell(null);
+  }
+
+  /** Told of every agent whose record changed, once that is safe; null: everything was read anew. */
+  watch(tell: (name: string | null) => void): void {
+    this.tell = tell;
   }
 
   // Agents
+
+  names(): Iterable<string> {
+    return Array.from(this.records.values(), ({ name }) => name);
+  }
 
   agents(): readonly AgentView[] {
     return Array.from(this.records.values(), (agent) => this.view(agent));
@@ -91,7 +138,59 @@ export class Directory {
   }
 
   seen(name: string, worker: string | null): void {
-    if (this.records.get(name) !== undefined) this.liveness.seen(name, worker, this.options.now());
+    const agent = this.records.get(name);
+    if (agent === undefined) return;
+    if (this.presence.seen(name, worker)) this.offerings.add(name, this.capabilitiesOf(agent));
+    // Whoever calls makes the others' lapses noticed, so that they are known after a restart.
+    this.leaveOutLapsed();
+  }
+
+  /** Until when its registration holds without a further sign of life; 0: there is no such agent. */
+  leaseUntil(name: string): Time {
+    return this.presence.leases.until(name);
+  }
+
+  /** Its registration ran out: it is not found and not routed to before its next sign of life. */
+  isLapsed(name: string): boolean {
+    return this.presence.leases.isLapsed(name);
+  }
+
+  liveness(name: string): LivenessView {
+    return this.presence.liveness(name);
+  }
+
+  // Manifests
+
+  /** The manifest in force, as it was written. */
+  manifest(name: string): ManifestContent | undefined {
+    const digest = this.records.get(name)?.manifest?.digest;
+    return digest === undefined ? undefined : this.manifests.get(digest);
+  }
+
+  /** What it offers, with every schema in full. */
+  capabilities(name: string): readonly Capability[] {
+    const agent = this.records.get(name);
+    return agent === undefined ? [] : this.capabilitiesOf(agent);
+  }
+
+  /** Every manifest that was in force and is kept, newest first. */
+  pastManifests(name: string, before: number, limit: number): Promise<readonly PastManifest[]> {
+    const agent = this.records.get(name);
+    if (agent === undefined) throw unknownAgent(name);
+    return this.history.list(name, agent.history, before, limit);
+  }
+
+  manifestByDigest(digest: string): Promise<PastManifest | null> {
+    return this.history.find(digest);
+  }
+
+  /**
+   * What it costs, with the salt by which that can be checked against the signed manifest; null: it says nothing of it, or
+   * whoever asks offers the same and must not know.
+   */
+  costOpening(name: string, capability: string, { name: asker, role }: Asker): CostOpening | null {
+    const isRival = role !== "operator" && asker !== name && this.offers(asker).includes(capability);
+    return isRival ? null : this.costs.get(name, capability);
   }
 
   /** Reads, decides and writes in one turn; nothing is changed where `decide` throws. */
@@ -100,19 +199,26 @@ export class Directory {
       const current = this.records.get(name);
       const { agent, offers, also } = decide(current);
       if (current === undefined) this.checkRoom();
-      if (offers !== null) await checkCapabilities(offers.capabilities, this.options.schemas, this.limits);
+      const now = this.options.now();
       const known = current?.manifest ?? null;
-      const manifest = offers === null ? null : this.manifests.next(name, offers, known, this.options.now());
-      const ref = manifest === null ? known : manifest.ref;
+      const offered = offers === null ? null : await this.offered(name, offers, known, now);
+      const ref = offered === null ? known : offered.ref;
       // A registration that says something else than the manifest in force would be a proof of nothing.
       const registration = ref?.signed === true ? agent.registration : null;
-      const next: AgentRecord = { ...agent, registration, manifest: ref };
+      const renewed_at = offers === null ? (current?.renewed_at ?? now) : now;
+      const old = known === null ? undefined : this.manifests.get(known.digest);
+      const changed = { ...agent, registration, manifest: ref, renewed_at };
+      const kept = await this.history.follow(current, changed, offers, old);
+      const next: AgentRecord = { ...changed, ...kept.history };
       const before = current === undefined ? [] : this.capabilitiesOf(current);
-      const changes = [this.records.set(name, next), ...(manifest?.changes ?? []), ...also];
-      await commitChanges(this.options.records, changes);
+      const returning = offers === null ? [] : this.presence.leases.returning(name);
+      const changes = [this.records.set(name, next), ...(offered?.changes ?? []), ...returning, ...also];
+      await commitChanges(this.options.records, [...changes, ...kept.writes.map(withoutMemory)]);
+      this.history.committed(current?.history, next.history);
       this.offerings.remove(name, before);
       for (const { thumbprint } of current?.keys ?? []) this.keys.delete(thumbprint);
       this.index(next);
+      this.tell(name);
       return next;
     });
   }
@@ -123,11 +229,12 @@ export class Directory {
     capabilities: readonly Capability[],
     signed: boolean,
     check: (current: AgentRecord) => void = () => {},
+    besides: Omit<Partial<Offers>, "capabilities" | "signed"> & { readonly costs?: CostOpenings } = {},
   ): Promise<ManifestRef> {
     const changed = this.change(name, (current) => {
       if (current === undefined) throw unknownAgent(name);
       check(current);
-      return { agent: current, offers: { capabilities, signed }, also: [] };
+      return { agent: current, offers: { ...besides, capabilities, signed }, also: [] };
     });
     return changed.then(({ manifest }) => {
       if (manifest === null) throw new Error(`The agent ${name} has no manifest after it was set.`);
@@ -141,29 +248,57 @@ export class Directory {
       const agent = this.records.get(name);
       if (agent === undefined) throw unknownAgent(name);
       const capabilities = this.capabilitiesOf(agent);
-      const changes = [this.records.delete(name), ...this.manifests.ending(name), ...also()];
+      const past = await this.history.ending(name, agent.history);
+      const parts = [...this.manifests.ending(name), ...this.costs.ending(name), ...this.presence.ending(name)];
+      const changes = [this.records.delete(name), ...parts, ...also(), ...past.map(withoutMemory)];
       await commitChanges(this.options.records, changes);
+      this.history.committed(agent.history);
       this.offerings.remove(name, capabilities);
       for (const { thumbprint } of agent.keys) this.keys.delete(thumbprint);
-      this.liveness.forget(name);
+      this.presence.forget(name);
+      this.tell(name);
     });
   }
 
   // Routing
 
   fit(
-    target: { readonly namespace: string; readonly to: string | null; readonly capability: string | null },
+    target: {
+      readonly namespace: string;
+      readonly to: string | null;
+      readonly capability: string | null;
+      readonly version_range?: string;
+    },
     payload: Content,
   ): TargetFit {
-    const { namespace, to, capability } = target;
-    if (to !== null) return this.fitAgent(namespace === this.options.namespace ? to : null, capability, payload);
-    if (capability === null || namespace !== this.options.namespace) return { kind: "absent" };
-    return this.fitCapability(capability, payload);
+    const { namespace, to, capability, version_range = null } = target;
+    const here = namespace === this.options.namespace;
+    if (to !== null) {
+      const agent = here ? this.records.get(to) : undefined;
+      const offered = agent && this.capabilitiesOf(agent);
+      return offered === undefined
+        ? { kind: "unknown_agent" }
+        : this.fits.agent(offered, capability, version_range, payload);
+    }
+    if (capability === null || !here) return { kind: "absent" };
+    this.leaveOutLapsed();
+    return this.fits.capability(capability, version_range, payload);
+  }
+
+  /** What an agent offers under this name; undefined: it does not. */
+  capability(name: string, capability: string): Capability | undefined {
+    const agent = this.records.get(name);
+    return agent && this.capabilitiesOf(agent).find((offered) => offered.name === capability);
+  }
+
+  /** How many agents offer it. */
+  offering(capability: string): number {
+    return this.offerings.count(capability, nobody);
   }
 
   /**
-   * Null: all that the agent offers, and what is sent to its name. A list: only those capabilities; then work for the
-   * agent's name, whatever its capability, is left to a worker that takes everything.
+   * Null: all that the agent offers, and what is sent to its name. A list: those capabilities; of what is sent to its name, a claim
+   * takes only what is for one of them (`only`), and the rest is left to a worker that takes everything.
    */
   queues(name: string, capabilities: readonly string[] | null): Set<string> {
     const offered = this.offers(name);
@@ -174,7 +309,7 @@ export class Directory {
       throw new Problem(406, "not_offered", `The agent ${name} does not offer ${strange}. ${known}. ${next}`);
     }
     const queues = (capabilities ?? offered).map((capability) => queueOf({ to: null, capability }));
-    return new Set(capabilities === null ? [queueOf({ to: name, capability: null }), ...queues] : queues);
+    return new Set([queueOf({ to: name, capability: null }), ...queues]);
   }
 
   offers(name: string): readonly string[] {
@@ -184,7 +319,7 @@ export class Directory {
 
   offer(name: string): (handoff: Handoff) => Offer {
     return (handoff) => {
-      const { capability: wanted, input } = handoff.accepted;
+      const { capability: wanted, input, version_range } = handoff.accepted;
       const agent = this.records.get(name);
       const manifest = agent?.manifest ?? null;
       const anything = { manifest: manifest?.digest ?? null, attempt_ms: null, idempotent: true, since: 0 };
@@ -194,24 +329,38 @@ export class Directory {
         const error = { reason: "not_offered", message: `The agent ${name} does not offer ${wanted} any more.` };
         return { ...anything, since: Number.MAX_SAFE_INTEGER, check: () => error };
       }
+      if (version_range !== undefined && !isInRange(capability.version, version_range)) {
+        const error = otherVersion(name, capability, version_range);
+        return { ...anything, since: Number.MAX_SAFE_INTEGER, check: () => error };
+      }
       const { input_schema, timeout_seconds, idempotent = true } = capability;
       return {
         manifest: manifest.digest,
         attempt_ms: timeout_seconds === undefined ? null : timeout_seconds * 1_000,
         idempotent,
-        since: input_schema === undefined ? 0 : this.checkedSince(handoff, manifest),
+        since: input_schema === undefined ? 0 : this.checkedSince(handoff, name, manifest),
         check: ({ payload }) =>
-          this.fault(input_schema, { media_type: input.media_type, bytes: payload ?? new Uint8Array() }, "input_unfit"),
+          this.fits.fault(
+            input_schema,
+            { media_type: input.media_type, bytes: payload ?? new Uint8Array() },
+            "input_unfit",
+          ),
       };
     };
   }
 
   /** Agents besides `leaving` (else the one that holds the lease) that could still take it. */
   others(handoff: Handoff, leaving: string | null = liveLease(handoff)?.agent ?? null): number {
-    const { to, capability } = handoff.accepted;
+    const { to, capability, version_range } = handoff.accepted;
     const out = new Set(leaving === null ? handoff.excluded : [...handoff.excluded, leaving]);
     if (to !== null) return this.records.get(to) === undefined || out.has(to) ? 0 : 1;
-    return capability === null ? 0 : this.offerings.count(capability, out);
+    this.leaveOutLapsed();
+    if (capability === null) return 0;
+    if (version_range === undefined) return this.offerings.count(capability, out);
+    return this.offerings
+      .of(capability)
+      .flatMap(({ agents }) => this.fits.byVersion(agents, capability, version_range).within)
+      .filter((agent) => !out.has(agent)).length;
   }
 
   /** By the manifest in force when the lease was given, and by the schema that the sender expects. */
@@ -220,87 +369,58 @@ export class Directory {
     name: string,
     expected: Capability["output_schema"],
     payload: Content,
-  ): HandoffError | null {
+  ): OutputFault | null {
     const { capability: wanted } = handoff.accepted;
     const agent = this.records.get(name);
     const leased = liveLease(handoff)?.manifest ?? null;
-    const old = leased === null ? undefined : this.manifests.get(leased);
-    const capabilities = old?.agent_id === name ? old.capabilities : agent && this.capabilitiesOf(agent);
+    const is_kept = leased !== null && this.manifests.get(leased)?.agent_id === name;
+    const capabilities = is_kept ? this.manifests.capabilities(leased) : agent && this.capabilitiesOf(agent);
     const offered = capabilities?.find((capability) => capability.name === wanted);
-    const fault = this.fault(offered?.output_schema, payload, "output_unfit");
-    return fault ?? this.fault(expected, payload, "output_unfit");
-  }
-
-  private fitAgent(name: string | null, capability: string | null, payload: Content): TargetFit {
-    const agent = name === null ? undefined : this.records.get(name);
-    if (agent === undefined) return { kind: "unknown_agent" };
-    if (capability === null) return { kind: "fits", except: [] };
-    const offered = this.capabilitiesOf(agent).find(({ name }) => name === capability);
-    if (offered === undefined) return { kind: "absent" };
-    const error = this.fault(offered.input_schema, payload, "input_unfit");
-    return error === null ? { kind: "fits", except: [] } : { kind: "unfit", error };
-  }
-
-  private fitCapability(capability: string, payload: Content): TargetFit {
-    const { schemas_checked_per_submit, agents_excluded_per_submit } = this.limits;
-    let first: HandoffError | null = null;
-    let fits = false;
-    const except: string[] = [];
-    let parsed: ParsedContent | undefined;
-    // All together cost at most as much as two checks. Each may take half of what is left: whoever registers costly
-    // schemas under a capability of others takes little from those whose schemas are cheap.
-    let steps = 2 * this.limits.schema_check_steps;
-    const check = (schema: unknown) => {
-      if (schema === undefined) return null;
-      parsed ??= this.options.schemas.parse(payload);
-      const meter = new Meter(steps / 2);
-      const fault = this.faultParsed(schema, parsed, "input_unfit", meter);
-      steps -= Math.min(meter.spent, steps / 2);
-      return fault;
-    };
-    for (const [index, { input_schema, agents }] of this.offerings.of(capability).entries()) {
-      const fault = index >= schemas_checked_per_submit ? unchecked : check(input_schema);
-      if (fault === null) fits = true;
-      else {
-        first ??= fault;
-        for (const agent of agents) if (except.length < agents_excluded_per_submit) except.push(agent);
-      }
-    }
-    if (fits) return { kind: "fits", except };
-    return first === null ? { kind: "absent" } : { kind: "unfit", error: first };
-  }
-
-  private fault(schema: unknown, content: Content, reason: Unfit): HandoffError | null {
-    return schema === undefined ? null : this.faultParsed(schema, this.options.schemas.parse(content), reason);
-  }
-
-  private faultParsed(schema: unknown, parsed: ParsedContent, reason: Unfit, meter?: Meter): HandoffError | null {
-    try {
-      return this.options.schemas.compile(schema).checkParsed(parsed, reason, meter);
-    } catch (error) {
-      // Admitted under wider limits than today's: nothing can be said to fit it.
-      if (error instanceof Problem) return { reason, message: `the schema: ${error.message}` };
-      throw error;
-    }
+    const own = this.fits.fault(offered?.output_schema, payload, "output_unfit");
+    const error = own ?? this.fits.fault(expected, payload, "output_unfit");
+    return error === null ? null : { error, beyond_offer: own === null };
   }
 
   /** Until when an accepted handoff may not have been judged by this manifest. */
-  private checkedSince(handoff: Handoff, manifest: ManifestRef): Time {
+  private checkedSince(handoff: Handoff, name: string, manifest: ManifestRef): Time {
     const crowded = handoff.excluded.length >= this.limits.agents_excluded_per_submit;
-    return crowded ? Number.MAX_SAFE_INTEGER : manifest.since + this.limits.manifest_settle_ms;
+    if (crowded) return Number.MAX_SAFE_INTEGER;
+    return Math.max(manifest.since, this.presence.leases.returnedAt(name)) + this.limits.manifest_settle_ms;
   }
 
-  private capabilitiesOf(agent: AgentRecord): readonly Capability[] {
-    return (agent.manifest === null ? undefined : this.manifests.get(agent.manifest.digest))?.capabilities ?? [];
+  /** What it says it offers, and what opens its costs, checked; and the changes that make it so. */
+  private async offered(
+    name: string,
+    offers: NonNullable<AgentChange["offers"]>,
+    known: ManifestRef | null,
+    now: Time,
+  ): Promise<{ readonly ref: ManifestRef; readonly changes: readonly Change[] }> {
+    const compiled = await checkCapabilities(offers.capabilities, this.options.schemas, this.limits);
+    const { ref, changes } = this.manifests.next(name, offers, compiled, known, now);
+    return { ref, changes: [...changes, ...this.costs.next(name, offers.capabilities, offers.costs ?? {})] };
+  }
+
+  private capabilitiesOf({ manifest }: AgentRecord): readonly Capability[] {
+    return manifest === null ? [] : this.manifests.capabilities(manifest.digest);
   }
 
   private index(agent: AgentRecord): void {
-    this.offerings.add(agent.name, this.capabilitiesOf(agent));
-    for (const { thumbprint } of agent.keys) this.keys.set(thumbprint, agent.name);
+    const { name, renewed_at = agent.registered_at } = agent;
+    const lease_seconds = this.manifest(name)?.lease_seconds;
+    const lease_ms = lease_seconds === undefined ? this.limits.default_registration_lease_ms : lease_seconds * 1_000;
+    this.presence.leases.hold(name, lease_ms, renewed_at);
+    if (!this.presence.leases.isOut(name)) this.offerings.add(name, this.capabilitiesOf(agent));
+    for (const { thumbprint } of agent.keys) this.keys.set(thumbprint, name);
+  }
+
+  /** Time decides, not a timer: whoever asks what is offered first has those left out whose lease ran out. */
+  private leaveOutLapsed(): void {
+    for (const name of this.presence.lapse()) this.offerings.remove(name, this.capabilities(name));
   }
 
   private view(agent: AgentRecord): AgentView {
-    return { ...agent, capabilities: this.capabilitiesOf(agent), ...this.liveness.of(agent.name) };
+    const { capabilities = [], discovery_endpoint = null } = this.manifest(agent.name) ?? {};
+    return { ...agent, capabilities, discovery_endpoint, ...this.presence.of(agent.name) };
   }
 
   private checkRoom(): void {
@@ -310,10 +430,18 @@ export class Directory {
   }
 }
 
-const unchecked: HandoffError = {
-  reason: "input_unfit",
-  message: "the whole value: the capability has more different schemas than are checked at once",
-};
+const nobody: ReadonlySet<string> = new Set();
+
+function otherVersion(name: string, { name: capability, version }: Capability, range: string): HandoffError {
+  const now = version === undefined ? "without saying its version" : `in version ${version}`;
+  const message = `The agent ${name} offers ${capability} ${now}; the handoff asks for ${range}.`;
+  return { reason: "version_differs", message };
+}
+
+/** Of what is never held in memory. */
+function withoutMemory(write: RecordWrite): Change {
+  return { write, apply: () => {} };
+}
 
 export function unknownAgent(name: string): Problem {
   return new Problem(404, "unknown_agent", `There is no agent ${name}. List the agents to see who is there.`);

@@ -7,6 +7,8 @@ export interface Heard {
   readonly workers: readonly { readonly worker: string; readonly last_seen_at: Time }[];
 }
 
+const unheard: Heard = { last_seen_at: null, workers: [] };
+
 export class Liveness {
   private readonly max_workers: number;
   private readonly heard = new Map<string, { at: Time; readonly workers: Map<string, Time> }>();
@@ -29,7 +31,7 @@ export class Liveness {
 
   of(agent: string): Heard {
     const entry = this.heard.get(agent);
-    if (entry === undefined) return { last_seen_at: null, workers: [] };
+    if (entry === undefined) return unheard;
     const workers = Array.from(entry.workers, ([worker, last_seen_at]) => ({ worker, last_seen_at }));
     return { last_seen_at: entry.at, workers };
   }

@@ -4,18 +4,33 @@
  */
 
 import type { Time } from "@handfast/core";
-import type { Capability } from "@handfast/protocol";
+import {
+  type Capability,
+  compileCapability,
+  type ManifestContent,
+  manifestContent,
+  manifestDigest,
+} from "@handfast/protocol";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import { canonicalDigest, canonicalJson } from "../schemas/canonical-json.ts";
+import { nodeCrypto } from "../proof/node-crypto.ts";
+import { canonicalJson } from "../schemas/canonical-json.ts";
 import type { Manifest, ManifestRef } from "./agent.ts";
+import { checkOrder } from "./manifest-order.ts";
 import { type Change, RecordTable } from "./record-table.ts";
 import type { Records } from "./records.ts";
+
+/** What an agent says it offers. */
+export interface Offers extends Omit<ManifestContent, "agent_id"> {
+  readonly signed: boolean;
+}
 
 export class Manifests {
   private readonly limits: RelayLimits;
   /** By digest. */
   private readonly rows: RecordTable<Manifest>;
+  /** The capabilities of each, with their schemas in full: compiled once, and known to the checks by these objects. */
+  private readonly compiled = new Map<string, readonly Capability[]>();
   private readonly sizes = new Map<string, number>();
   private readonly byAgent = new Map<string, Set<string>>();
   private total_bytes = 0;
@@ -29,31 +44,47 @@ export class Manifests {
     await this.rows.load(records);
     this.sizes.clear();
     this.byAgent.clear();
+    this.compiled.clear();
     this.total_bytes = 0;
-    for (const [digest, manifest] of this.rows.entries()) this.add(digest, manifest);
+    for (const [digest, manifest] of this.rows.entries()) {
+      this.add(digest, manifest, manifest.capabilities.map(inFull));
+    }
+  }
+
+  /** With schemas in full. */
+  capabilities(digest: string): readonly Capability[] {
+    return this.compiled.get(digest) ?? [];
   }
 
   get(digest: string): Manifest | undefined {
     return this.rows.get(digest);
   }
 
-  /** What an agent offers from now on, and the changes that make it so. The same as before changes nothing. */
+  /**
+   * What an agent offers from now on, and the changes that make it so. The same as before changes nothing. `compiled`: its
+   * capabilities with their schemas in full.
+   */
   next(
     agent_id: string,
-    offers: { readonly capabilities: readonly Capability[]; readonly signed: boolean },
+    offers: Offers,
+    compiled: readonly Capability[],
     before: ManifestRef | null,
     now: Time,
   ): { readonly ref: ManifestRef; readonly changes: readonly Change[] } {
-    const { capabilities, signed } = offers;
-    const digest = canonicalDigest({ agent_id, capabilities });
+    const { signed, version } = offers;
+    const content = manifestContent({ ...offers, agent_id });
+    const digest = manifestDigest(nodeCrypto, content);
     if (before?.digest === digest) return { ref: { ...before, signed: before.signed || signed }, changes: [] };
-    const made: Manifest = { agent_id, capabilities, superseded_at: null };
+    checkOrder(agent_id, digest, version, before);
+    const made: Manifest = { ...content, superseded_at: null };
     this.checkSpace(bytesOf(made));
-    const changes = [this.set(digest, made)];
+    const changes = [this.set(digest, made, compiled)];
     const old = before === null ? undefined : this.rows.get(before.digest);
-    if (before !== null && old !== undefined) changes.push(this.set(before.digest, { ...old, superseded_at: now }));
+    if (before !== null && old !== undefined) {
+      changes.push(this.set(before.digest, { ...old, superseded_at: now }, this.capabilities(before.digest)));
+    }
     for (const gone of this.outlived(agent_id, digest, now)) changes.push(this.delete(agent_id, gone));
-    return { ref: { digest, since: now, signed }, changes };
+    return { ref: { digest, since: now, signed, ...(version === undefined ? {} : { version }) }, changes };
   }
 
   /** The changes that end all manifests of an agent. */
@@ -77,14 +108,14 @@ export class Manifests {
       .map(({ digest }) => digest);
   }
 
-  private set(digest: string, manifest: Manifest): Change {
+  private set(digest: string, manifest: Manifest, compiled: readonly Capability[]): Change {
     const { write, apply } = this.rows.set(digest, manifest);
     return {
       write,
       apply: () => {
         apply();
         this.remove(manifest.agent_id, digest);
-        this.add(digest, manifest);
+        this.add(digest, manifest, compiled);
       },
     };
   }
@@ -100,7 +131,8 @@ export class Manifests {
     };
   }
 
-  private add(digest: string, manifest: Manifest): void {
+  private add(digest: string, manifest: Manifest, compiled: readonly Capability[]): void {
+    this.compiled.set(digest, compiled);
     const bytes = bytesOf(manifest);
     this.sizes.set(digest, bytes);
     this.total_bytes += bytes;
@@ -109,6 +141,7 @@ export class Manifests {
   }
 
   private remove(agent_id: string, digest: string): void {
+    this.compiled.delete(digest);
     this.total_bytes -= this.sizes.get(digest) ?? 0;
     this.sizes.delete(digest);
     const digests = this.byAgent.get(agent_id);
@@ -122,6 +155,12 @@ export class Manifests {
     const message = `The manifests of all agents fill ${most} bytes. An operator must forget some agents.`;
     throw new Problem(507, "directory_full", message);
   }
+}
+
+/** What was admitted under wider limits than today's stays as it was written; the checks say what is wrong with it. */
+function inFull(capability: Capability): Capability {
+  const read = compileCapability(capability);
+  return read.ok ? read.capability : capability;
 }
 
 function bytesOf(manifest: Manifest): number {

@@ -23,8 +23,8 @@ export interface Envelope {
   readonly proof: unknown;
 }
 
-/** What an agent says about a handoff, in its own name. */
-export type ActTyp = "handoff" | "ack" | "outcome" | "answer" | "cancel";
+/** What an agent says in its own name: about a handoff, or about terms. */
+export type ActTyp = "handoff" | "ack" | "outcome" | "answer" | "cancel" | "contract" | "proposal";
 
 export interface Verified<Typ extends ActTyp> {
   readonly document: DocumentOf<Typ>;
@@ -52,7 +52,7 @@ export interface IdentityOptions {
 }
 
 /** What an operator who came with a token is called; no agent can take this name. */
-export const operator_name = "operator";
+const operator_name = "operator";
 
 export class Identity {
   readonly signatures: Signatures;

@@ -7,13 +7,16 @@
 import type { Time } from "@handfast/core";
 import {
   type Capability,
+  type Costs,
   type DocumentOf,
   isName,
   type PublicKey,
   parsePublicKey,
   readDocument,
+  reservedNames,
   toUtf8,
 } from "@handfast/protocol";
+import type { capabilities_body, Static } from "@handfast/protocol/wire";
 import { type AgentKey, type AgentRecord, isCurrent, type ManifestRef } from "../directory/agent.ts";
 import { type AgentChange, type Directory, unknownAgent } from "../directory/directory.ts";
 import { type RelayLimits, limits as relayLimits } from "../limits.ts";
@@ -25,7 +28,7 @@ import type { Caller } from "./caller.ts";
 import { Challenges } from "./challenges.ts";
 import { currentKey, refused } from "./credential.ts";
 import { checkAddress, documentProblem } from "./document-checks.ts";
-import { type Envelope, type Identity, operator_name } from "./identity.ts";
+import type { Envelope, Identity } from "./identity.ts";
 import type { Tokens, TokenView } from "./tokens.ts";
 
 export interface Registered {
@@ -54,13 +57,14 @@ export interface RegistrationOptions {
 export interface TokenOptions {
   /** What the agent offers from now on; undefined: as before. */
   readonly capabilities?: readonly Capability[];
+  /** What opens the costs that they seal. */
+  readonly costs?: Costs;
   readonly label?: string;
   /** Undefined: until it is revoked. */
   readonly life_ms?: number;
 }
 
-/** Names that would be mistaken for somebody who is no agent. */
-const reserved: ReadonlySet<string> = new Set([operator_name, "relay"]);
+const reserved: ReadonlySet<string> = new Set(reservedNames);
 
 export class Registration {
   private readonly options: RegistrationOptions;
@@ -78,12 +82,12 @@ export class Registration {
   }
 
   /** `caller`: who authenticated this very request, if anybody did; an operator admits. */
-  async register(envelope: Envelope, caller: Caller | null = null): Promise<Registered> {
+  async register(envelope: Envelope, caller: Caller | null = null, costs?: Costs): Promise<Registered> {
     const document = this.read("registration", envelope);
     const key = parseKey(document.key);
     await this.checkSignature("registration", envelope.document, envelope.proof, key, "the key in it");
     this.challenges.use(document.challenge);
-    return this.save(document.agent_id, (current) => this.registered(current, document, key, envelope, caller));
+    return this.save(document.agent_id, (current) => this.registered(current, document, key, envelope, caller, costs));
   }
 
   /** `proof` by the old key, `new_proof` by the new one, over the same document; `agent` is whom the caller means. */
@@ -139,7 +143,7 @@ export class Registration {
   ): Promise<TokenView & { readonly token: string }> {
     checkName(agent);
     this.checkTokenOptions(options);
-    const { capabilities, label = null, life_ms = null } = options;
+    const { capabilities, costs, label = null, life_ms = null } = options;
     const { tokens, directory } = this.options;
     const minted: { last?: ReturnType<Tokens["mint"]> } = {};
     await directory.change(agent, (current) => {
@@ -147,7 +151,7 @@ export class Registration {
       minted.last = tokens.mint(agent, caller?.name === agent ? caller.key : null, label, life_ms);
       return {
         agent: current ?? this.newAgent(agent),
-        offers: capabilities === undefined ? null : { capabilities, signed: false },
+        offers: capabilities === undefined ? null : { capabilities, signed: false, costs },
         also: minted.last.changes,
       };
     });
@@ -156,14 +160,20 @@ export class Registration {
   }
 
   /** What a signed registration says, only its key may unsay: a token that leaked must not reroute the agent's work. */
-  async setCapabilities(caller: Caller, agent: string, capabilities: readonly Capability[]): Promise<ManifestRef> {
+  async setCapabilities(
+    caller: Caller,
+    agent: string,
+    capabilities: readonly Capability[],
+    besides: Omit<Static<typeof capabilities_body>, "capabilities"> = {},
+  ): Promise<ManifestRef> {
     const act = "say what it offers";
     if (caller.name !== agent) checkOwner(caller, agent, act);
-    return this.options.directory.setCapabilities(agent, capabilities, false, (current) => {
+    const check = (current: AgentRecord) => {
       if (current.identity === null) return;
       checkOwner(caller, agent, act);
       checkNewestKey(caller, current);
-    });
+    };
+    return this.options.directory.setCapabilities(agent, capabilities, false, check, besides);
   }
 
   async revokeToken(caller: Caller, agent: string, id: string): Promise<void> {
@@ -191,8 +201,9 @@ export class Registration {
     key: PublicKey,
     envelope: Envelope,
     caller: Caller | null,
+    costs?: Costs,
   ): AgentChange {
-    const { agent_id, capabilities, description = null } = document;
+    const { agent_id, description = null } = document;
     checkName(agent_id);
     this.checkKeyIsFree(key, agent_id);
     const known = current?.keys.some(({ thumbprint }) => thumbprint === key.thumbprint) === true;
@@ -206,7 +217,7 @@ export class Registration {
       description,
       registration: { document: envelope.document, proof: envelope.proof },
     };
-    return { agent, offers: { capabilities, signed: true }, also: [] };
+    return { agent, offers: { ...document, signed: true, costs }, also: [] };
   }
 
   /** Before a key is bound to a name for the first time. */

@@ -89,6 +89,7 @@ class FetchCall implements Carrier {
       idempotency_key: idempotencyKeyOf(this.#header("idempotency-key")),
       traceparent: traceparentOf(this.#header("traceparent")),
       last_event_id: headers.get("last-event-id"),
+      if_none_match: headers.get("if-none-match"),
       range: headers.get("range"),
       wants_stream: operation.streams === true && (headers.get("accept") ?? "").includes("text/event-stream"),
       minimal: operation.minimal === true && isMinimal(this.#header("prefer")),
@@ -123,7 +124,9 @@ class FetchCall implements Carrier {
         return;
       }
       case "text":
-        this.#respond(new Response(answer.text, { status: answer.status, headers: answer.headers }));
+        this.#respond(
+          new Response(answer.text === "" ? null : answer.text, { status: answer.status, headers: answer.headers }),
+        );
         return;
       case "nothing":
         this.#respond(new Response(null, { status: answer.status }));

@@ -10,7 +10,7 @@ import { openSqliteStore } from "@handfast/store-sqlite";
 import { type AssembledRelay, assembleRelay } from "../assemble.ts";
 import { publicUrls } from "../configuration/public-urls.ts";
 import { makeRelayKey } from "../identity/relay-key.ts";
-import { limits } from "../limits.ts";
+import { limits, type RelayLimits } from "../limits.ts";
 import { showEvent } from "../operations/events.ts";
 import type { HttpServer } from "../transports/http/server.ts";
 import type { FrameSocket } from "../transports/websocket/frame-socket.ts";
@@ -25,6 +25,8 @@ export interface InProcessOptions {
    * arrives: Node's IncomingMessage and ServerResponse, by no name here, for whoever tests need not have Node's types.
    */
   readonly listen?: { readonly onRequest: (request: object, response: object) => void };
+  /** In place of the relay's own. */
+  readonly limits?: Partial<RelayLimits>;
 }
 
 /** What its clients know it by; nothing is ever looked up. */
@@ -38,13 +40,14 @@ const operator_token = "operator-of-the-relay-in-this-process";
  */
 // Not a round number: a pulse at the very moment of a deadline would set that timer anew, a millisecond later.
 const calm_engine = { pulse_ms: 61_357, stall_ms: Number.MAX_SAFE_INTEGER };
-const calm_limits = { sse_gather_ms: 0, sse_progress_ms: 0, desk_pause_ms: 0, ws_sweep_ms: 5_000 };
+const calm_limits = { sse_gather_ms: 0, sse_progress_ms: 0, ws_sweep_ms: 5_000 };
 
 export class InProcessRelay {
   readonly url = url;
   readonly operator_token = operator_token;
   readonly #surroundings: Surroundings;
   readonly #listen: InProcessOptions["listen"];
+  readonly #limits: Partial<RelayLimits>;
   readonly #key = makeRelayKey();
   #store: Store;
   #artifacts: ReturnType<typeof memoryArtifacts>;
@@ -53,9 +56,10 @@ export class InProcessRelay {
   /** 0: any that is free. Once it has one, it comes back there. */
   #port = 0;
 
-  private constructor({ surroundings, listen }: InProcessOptions, store: Store) {
+  private constructor({ surroundings, listen, limits: own = {} }: InProcessOptions, store: Store) {
     this.#surroundings = surroundings;
     this.#listen = listen;
+    this.#limits = { ...calm_limits, ...own };
     this.#store = store;
     this.#artifacts = memoryArtifacts(() => surroundings.now());
   }
@@ -125,7 +129,7 @@ export class InProcessRelay {
       key: this.#key,
       artifacts: this.#artifacts,
       engine_limits: calm_engine,
-      limits: calm_limits,
+      limits: this.#limits,
       process_metrics: false,
     });
     if (this.#listen !== undefined) await this.#serve(assembled, this.#listen);

@@ -55,7 +55,12 @@ export const metrics = operation(
     if (!development && visitor?.role !== "operator") {
       throw new Problem(401, "operator_only", "The figures are for operators: give the operator's token.");
     }
-    const text = await relay.metrics.text(relay.engine.stats(), await relay.store.counts(namespace));
+    const { engine, store, limits: own } = relay;
+    const text = await relay.metrics.text({
+      stats: engine.stats(),
+      counts: await store.counts(namespace),
+      measured: relay.reliability.busiest(own.reliability_gauges, engine.now()),
+    });
     return { kind: "text", status: 200, headers: { "content-type": relay.metrics.content_type }, text };
   },
 );
@@ -96,6 +101,11 @@ export const features = [
   "redrive",
   "signed",
   "attested",
+  "reliability",
+  "discovery",
+  "contracts",
+  "manifests",
+  "routing",
 ] as const;
 
 export const wellKnown = operation(

@@ -13,7 +13,7 @@ import { nodeCrypto } from "../proof/node-crypto.ts";
 import type { Sealed } from "./payloads.ts";
 import type { Relay } from "./relay.ts";
 
-export type ActTyp = "handoff" | "ack" | "outcome" | "answer" | "cancel";
+export type ActTyp = "handoff" | "ack" | "outcome" | "answer" | "cancel" | "contract" | "proposal";
 
 export interface Act<Typ extends ActTyp> {
   readonly document: DocumentOf<Typ>;

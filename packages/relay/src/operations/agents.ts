@@ -11,16 +11,18 @@ import {
   registered,
   registration,
   rotation,
+  type Static,
   token_query,
   token_reply,
   token_request,
   token_view,
 } from "@handfast/protocol/wire";
 import Type from "typebox";
-import type { AgentView } from "../directory/agent.ts";
+import type { AgentView, ManifestRef } from "../directory/agent.ts";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
+import { endpointOf } from "./discovery-endpoint.ts";
 import { json, operation } from "./operation.ts";
 import { agentOf } from "./parties.ts";
 import type { Relay } from "./relay.ts";
@@ -56,7 +58,7 @@ export const register = operation(
     problems: [401, 403, 409, 413, 507],
   },
   async ({ relay, body, visitor }) => {
-    const answer = await relay.registration.register(body.signed, visitor);
+    const answer = await relay.registration.register(body.signed, visitor, body.costs);
     return json(answer, answer.created ? 201 : 200);
   },
 );
@@ -106,12 +108,30 @@ export const getAgent = operation(
   },
 );
 
-function showAgent({ engine }: Relay, { namespace }: Caller, agent: AgentView) {
-  const { name, identity, description, registered_at, capabilities, manifest, last_seen_at, keys } = agent;
+function showAgent(relay: Relay, { namespace }: Caller, agent: AgentView) {
+  const { engine, directory } = relay;
+  const { name, identity, description, registered_at, discovery_endpoint, last_seen_at, keys } = agent;
   const workers = agent.workers.map(({ worker, last_seen_at }) => {
     return { worker, last_seen_at, asking: engine.isAsking(namespace, name, worker) };
   });
-  return { name, identity, description, registered_at, capabilities, manifest, last_seen_at, workers, keys };
+  return {
+    name,
+    identity,
+    description,
+    registered_at,
+    // Schemas in full, for whoever checks or shows them; as they were written they are in the manifest.
+    capabilities: directory.capabilities(name),
+    manifest: agent.manifest === null ? null : showManifestRef(agent.manifest),
+    discovery_endpoint: discovery_endpoint ?? endpointOf(relay, name),
+    liveness: directory.liveness(name),
+    last_seen_at,
+    workers,
+    keys,
+  };
+}
+
+function showManifestRef({ digest, since, signed, version }: ManifestRef): Static<typeof manifest_reply> {
+  return { digest, since, signed, version: version ?? null };
 }
 
 export const forgetAgent = operation(
@@ -180,8 +200,11 @@ export const setCapabilities = operation(
     replies: { 200: manifest_reply },
     problems: [403, 404, 409, 413, 507],
   },
-  async ({ relay, caller, params, body }) =>
-    json(await relay.registration.setCapabilities(caller, params.name, body.capabilities)),
+  async ({ relay, caller, params, body }) => {
+    const { capabilities, ...besides } = body;
+    const ref = await relay.registration.setCapabilities(caller, params.name, capabilities, besides);
+    return json(showManifestRef(ref));
+  },
 );
 
 export const createToken = operation(
@@ -198,9 +221,10 @@ export const createToken = operation(
     problems: [401, 403, 409, 413, 507],
   },
   async ({ relay, visitor, body }) => {
-    const { agent, capabilities, label, life_ms } = body;
+    const { agent, capabilities, costs, label, life_ms } = body;
     const options = {
       ...(capabilities === undefined ? {} : { capabilities }),
+      ...(costs === undefined ? {} : { costs }),
       ...(label === undefined ? {} : { label }),
       ...(life_ms === undefined ? {} : { life_ms }),
     };

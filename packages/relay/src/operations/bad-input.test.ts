@@ -57,6 +57,15 @@ describe("JSON that two readers could understand differently", () => {
     expect(got.body.fields).toEqual(["/input/list/1/x"]);
   });
 
+  it("does not send a caller's own long names back to it", async () => {
+    const name = "\\u0001".repeat(40_000);
+    for (const raw of [`{"${name}":1e999}`, `{"capability":"any","input":1,"ext":{"${name}":{"a":1,"a":2}}}`]) {
+      const { status, text, body } = await submitRaw(raw);
+      expect([status, text.length < 20_000]).toEqual([400, true]);
+      expect(body.fields[0]).toMatch(/…$/);
+    }
+  });
+
   it("refuses another content type, as forms across sites would bring", async () => {
     const got = await submitRaw('{"capability":"any","input":1}', { "content-type": "text/plain" });
     expect([got.status, got.body.reason]).toEqual([400, "content_type"]);

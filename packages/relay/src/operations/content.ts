@@ -10,10 +10,14 @@ function plainSha256(payload: Uint8Array | null): string | null {
 }
 
 export function handoffContent(document: HandoffDocument, payload: Uint8Array): string {
+  // A contract decides the target: whether it is also named is the sender's choice, now or at a retry.
+  const { to = null, capability = null } = document.contract === undefined ? document : {};
   return canonicalDigest({
     kind: document.kind ?? "handoff",
-    to: document.to ?? null,
-    capability: document.capability ?? null,
+    to,
+    capability,
+    // Only where it is asked for: what was accepted before there was such a thing keeps its digest.
+    ...(document.version === undefined ? {} : { version: document.version }),
     input: { sha256: plainSha256(payload), media_type: document.input.media_type },
     expects: orAbsent(document.expects),
     ordering_key: document.ordering_key ?? null,

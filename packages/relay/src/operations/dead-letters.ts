@@ -228,8 +228,10 @@ async function attestedRedrive(relay: Relay, caller: Caller, letter: Handoff, ed
   const sealed: Sealed = edited ?? { bytes: body.payload, digest: first.input };
   const target = to === undefined && capability === undefined ? {} : { to: to ?? null, capability: capability ?? null };
   const id = makeId(relay.engine.now(), relay.randomBytes(10));
+  // To another target it goes without the contract, which is with one provider.
+  const same = Object.keys(target).length === 0 ? kept : kept.filter((name) => name !== "contract");
   const said = {
-    ...Object.fromEntries(kept.flatMap((name) => (first[name] === undefined ? [] : [[name, first[name]]]))),
+    ...Object.fromEntries(same.flatMap((name) => (first[name] === undefined ? [] : [[name, first[name]]]))),
     ...Object.fromEntries(Object.entries(target).map(([name, value]) => [name, value ?? undefined])),
     ...(edited_limits === undefined ? {} : { limits: { ...first.limits, ...edited_limits } satisfies Limits }),
     ...(queue_if_absent === undefined ? {} : { queue_if_absent }),

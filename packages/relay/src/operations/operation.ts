@@ -7,7 +7,17 @@ import type { Static, TObject, TSchema } from "typebox";
 import type { Caller } from "../identity/caller.ts";
 import type { Relay } from "./relay.ts";
 
-type Tag = "handoffs" | "workers" | "questions" | "dead letters" | "artifacts" | "log" | "agents" | "relay";
+type Tag =
+  | "handoffs"
+  | "workers"
+  | "questions"
+  | "dead letters"
+  | "contracts"
+  | "artifacts"
+  | "log"
+  | "agents"
+  | "discovery"
+  | "relay";
 
 /** Who may call: anybody, whoever proved an identity, or operators only. */
 type Access = "anyone" | "caller" | "operator";
@@ -75,6 +85,8 @@ export interface RequestFacts {
   /** W3C trace context; null where there is none or it is not one. */
   readonly traceparent: string | null;
   readonly last_event_id: string | null;
+  /** The tags of what the caller has already. */
+  readonly if_none_match: string | null;
   readonly range: string | null;
   readonly wants_stream: boolean;
   /** The caller does not need to see what it has or can ask for. */

@@ -11,6 +11,7 @@ import {
   type SignedBody,
   signed_body,
 } from "@handfast/protocol/wire";
+import { outputFault } from "../contracts/asker-schemas.ts";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
@@ -67,18 +68,22 @@ export const complete = operation(
     });
     const { document, payload } = given.act;
     if (document.output === undefined || payload === null) throw new Error("a completed outcome without output");
-    const fault = await misfit(relay, given, document.output.media_type, payload);
-    return give(relay, caller, given, { type: "complete", output: document.output, fault });
+    const misfit = await misfitOf(relay, given, document.output.media_type, payload);
+    return give(relay, caller, given, { type: "complete", output: document.output, ...misfit });
   },
 );
 
 /** Against the agent's manifest and against what the sender expects. */
-async function misfit(relay: Relay, { holding }: Given, media_type: string, bytes: Uint8Array) {
+async function misfitOf(relay: Relay, { holding }: Given, media_type: string, bytes: Uint8Array) {
   const { accepted } = holding.handoff;
   const body = await relay.engine.body(accepted.namespace, accepted.id, "handoff", 0);
   const document: HandoffDocument | null = body?.document == null ? null : JSON.parse(body.document);
   const expected = document?.expects?.output_schema;
-  return relay.directory.checkOutput(holding.handoff, holding.agent, expected, { media_type, bytes });
+  const content = { media_type, bytes };
+  const found = relay.directory.checkOutput(holding.handoff, holding.agent, expected, content);
+  if (found !== null) return { fault: found.error, beyond_offer: found.beyond_offer };
+  const agreed = accepted.contract === undefined ? undefined : relay.contracts.get(accepted.contract.id);
+  return { fault: agreed === undefined ? null : outputFault(relay.schemas, agreed, content) };
 }
 
 export const fail = operation(

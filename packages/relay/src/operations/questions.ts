@@ -4,12 +4,12 @@ import { type Handoff, hasEnded, type Question } from "@handfast/core";
 import { wakeKey } from "@handfast/engine";
 import {
   ask_request,
+  followed_query,
   type LeaseView,
   plain_answer,
   type QuestionView,
   question_id,
   question_page,
-  question_query,
   question_view,
   type SignedBody,
   signed_body,
@@ -26,7 +26,7 @@ import { accomplished, bindsAnother, holdingOf } from "./holding.ts";
 import { json, jsonList, operation } from "./operation.ts";
 import { actorOf, maySee } from "./parties.ts";
 import { asJson, asText, sealJson } from "./payloads.ts";
-import { badCursor, idParams } from "./read.ts";
+import { badCursor, idParams, untilNews } from "./read.ts";
 import type { Relay } from "./relay.ts";
 import { codeOf } from "./view.ts";
 import { readUntil } from "./watch.ts";
@@ -89,7 +89,7 @@ export const listQuestions = operation(
     access: "caller",
     summary:
       "Open questions put to the caller: as the sender, or by a capability that it offers. An operator sees all.",
-    query: question_query,
+    query: followed_query,
     waits: true,
     replies: { 200: question_page },
   },
@@ -97,19 +97,19 @@ export const listQuestions = operation(
     const { namespace, name } = caller;
     const limit = query.limit ?? limits.page_size_default;
     const desk = caller.role === "operator" || relay.directory.offers(name).length > 0;
-    const keys = desk ? [wakeKey.log(namespace)] : [wakeKey.sender(namespace, name)];
+    const key = desk ? wakeKey.desk(namespace) : wakeKey.asked(namespace, name);
     const list = (most: number) => openQuestions(relay, caller, most, query.cursor);
-    const isReady = ({ handoffs }: Awaited<ReturnType<typeof list>>) => handoffs.length > 0;
-    const pause_ms = desk ? relay.limits.desk_pause_ms : 0;
+    const isEmpty = async () => (await list(1)).handoffs.length === 0;
     // Whoever waits, and then for room, keeps nothing in memory meanwhile.
-    if (wait_ms > 0) await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(1), isReady, { pause_ms });
+    if (wait_ms > 0) await untilNews(relay, key, query.since, wait_ms, signal, isEmpty);
     await room(limits.reply_bytes);
+    const mark = relay.engine.wakeups.mark(key);
     const first = await list(limit);
     const { page, texts } = await boundedPage(first, list, async (handoff) => {
       if (handoff.status.state !== "waiting") throw new Error(`${handoff.accepted.id} was listed and asks nothing`);
       return JSON.stringify(await showQuestion(relay, handoff, handoff.status.question));
     });
-    return jsonList("questions", texts, { cursor: page.cursor });
+    return jsonList("questions", texts, { cursor: page.cursor, mark });
   },
 );
 

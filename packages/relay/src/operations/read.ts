@@ -5,10 +5,12 @@ import { type Body, type ListQuery, type Page, wakeKey } from "@handfast/engine"
 import { closed, fields } from "@handfast/protocol";
 import {
   correlation_view,
+  followed_query,
   type HandoffFilter,
   handoff_filter,
   handoff_page,
   handoff_view,
+  outcome_page,
 } from "@handfast/protocol/wire";
 import Type from "typebox";
 import type { Caller } from "../identity/caller.ts";
@@ -157,7 +159,8 @@ export const listHandoffs = operation(
   },
 );
 
-function ownOnly(caller: Caller): Pick<ListQuery, "party"> {
+/** What a list shows to this caller, as far as the store can tell: it need not look at the rest. */
+export function ownOnly(caller: Caller): Pick<ListQuery, "party"> {
   return caller.role === "operator" ? {} : { party: caller.name };
 }
 
@@ -203,9 +206,9 @@ export const listOutcomes = operation(
     tag: "handoffs",
     access: "caller",
     summary: "Outcomes that the caller has not taken, oldest first. A sender that lost its ids finds them here.",
-    query: Type.Object({ limit: handoff_filter.properties.limit, cursor: handoff_filter.properties.cursor }, closed),
+    query: followed_query,
     waits: true,
-    replies: { 200: handoff_page },
+    replies: { 200: outcome_page },
     problems: [403],
   },
   async ({ relay, caller, query, wait_ms, signal, room }) => {
@@ -215,18 +218,35 @@ export const listOutcomes = operation(
     const place = listPlace(query.cursor);
     const list = (limit: number) =>
       relay.store.list({ namespace, from, untaken: true, order: "oldest", limit, ...place });
-    const keys = [wakeKey.sender(namespace, from)];
-    const isReady = ({ handoffs }: { readonly handoffs: readonly Handoff[] }) => handoffs.length > 0;
+    const key = wakeKey.sender(namespace, from);
+    const isEmpty = async () => (await list(1)).handoffs.length === 0;
     // Whoever waits, and then for room, keeps nothing in memory meanwhile.
-    if (wait_ms > 0) await readUntil(relay.engine.wakeups, keys, wait_ms, signal, () => list(1), isReady);
+    if (wait_ms > 0) await untilNews(relay, key, query.since, wait_ms, signal, isEmpty);
     await room(limits.reply_bytes);
+    const mark = relay.engine.wakeups.mark(key);
     const first = await list(most);
     const { page, texts } = await boundedPage(first, list, async (handoff) =>
       handoffJson(handoff, { outcomes: await outcomeBodies(relay, handoff) }),
     );
-    return jsonList("handoffs", texts, { cursor: listCursor(page.after) });
+    return jsonList("handoffs", texts, { cursor: listCursor(page.after), mark });
   },
 );
+
+/**
+ * Waits while a followed list is empty or, for whoever knows it as it was at a mark, until something has come into it
+ * since. A mark of another life of the relay is as good as none: it is answered at once.
+ */
+export async function untilNews(
+  { engine: { wakeups } }: Relay,
+  key: string,
+  since: string | undefined,
+  wait_ms: number,
+  signal: AbortSignal,
+  isEmpty: () => Promise<boolean>,
+): Promise<void> {
+  const isQuiet = since === undefined ? isEmpty : () => wakeups.mark(key) === since;
+  await readUntil(wakeups, [key], wait_ms, signal, isQuiet, (quiet) => !quiet);
+}
 
 export const correlationParams = Type.Object({ id: fields.text_id });
 

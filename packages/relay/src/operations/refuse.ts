@@ -7,7 +7,7 @@ import { Problem } from "../problem.ts";
 export function refused(refusal: Refusal, extra: Readonly<Record<string, unknown>> = {}): Problem {
   const status = statusCode(refusal.code);
   if (status === undefined) throw new Error(`core refused with the unknown code ${refusal.code}`);
-  return new Problem(status.code, refusal.reason, sentence(refusal.message), extra);
+  return new Problem(status.code, refusal.reason, sentence(refusal.message), { ...refusal.extra, ...extra });
 }
 
 /** The same for a handoff that is not there and for one that is not the caller's: neither is told apart. */

@@ -14,6 +14,7 @@ import {
   submit_batch,
   submit_batch_documented,
 } from "@handfast/protocol/wire";
+import { filledIn } from "../contracts/under-contract.ts";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -47,7 +48,7 @@ export const submit = operation(
   async ({ relay, caller, body, wait_ms, signal, request, room }) => {
     const submission = await prepare(relay, caller, body, request);
     const answer = await relay.engine.submit([submission]);
-    if (!answer.ok) throw firstRefusal(answer.refusals);
+    if (!answer.ok) throw firstRefusal(answer.refusals, [submission]);
     const [submitted] = answer.submitted;
     if (submitted === undefined) throw new Error("the engine accepted nothing");
     if (wait_ms === 0) return jsonText(receiptJson(submitted, viewOf(submitted, request)), 202);
@@ -88,7 +89,7 @@ export const submitBatch = operation(
       submissions.push(await at(index, () => prepare(relay, caller, fitItem(item), request)));
     }
     const answer = await relay.engine.submit(submissions);
-    if (!answer.ok) throw firstRefusal(answer.refusals);
+    if (!answer.ok) throw firstRefusal(answer.refusals, submissions);
     const receipts = answer.submitted.map((each) => receiptJson(each, viewOf(each, request)));
     return jsonText(`{"receipts":[${receipts.join(",")}]}`, 202);
   },
@@ -168,8 +169,9 @@ function attestedSubmit(
   { idempotency_key: key, traceparent }: Headers,
 ): Act<"handoff"> {
   const from = agentOf(caller);
-  const { input, text, id = makeId(relay.engine.now(), relay.randomBytes(10)), ...said } = body;
-  if (said.to === undefined && said.capability === undefined) {
+  const { input, text, id = makeId(relay.engine.now(), relay.randomBytes(10)), ...plain } = body;
+  const said = { ...filledIn(relay.contracts, from, plain), ...plain };
+  if (said.to === undefined && said.capability === undefined && said.contract === undefined) {
     throw new Problem(400, "no_target", 'Name an agent ("to") or a capability ("capability").', {
       fields: ["/to", "/capability"],
     });
@@ -204,7 +206,7 @@ function keysDiffer(): Problem {
 
 type Refusals = Extract<Awaited<ReturnType<Relay["engine"]["submit"]>>, { ok: false }>["refusals"];
 
-function firstRefusal(refusals: Refusals): Problem {
+function firstRefusal(refusals: Refusals, submissions: readonly Submission[]): Problem {
   const [first] = refusals;
   if (first === undefined) throw new Error("the engine refused a submit and gave no reason");
   const all = refusals.map(({ index, refusal: { code, reason, message } }) => ({
@@ -213,7 +215,12 @@ function firstRefusal(refusals: Refusals): Problem {
     reason,
     detail: message,
   }));
-  return refused(first.refusal, refusals.length === 1 && first.index === 0 ? {} : { refusals: all });
+  const target = submissions[first.index]?.target;
+  const versions = target?.kind === "other_versions" ? { versions: target.versions } : {};
+  return refused(first.refusal, {
+    ...versions,
+    ...(refusals.length === 1 && first.index === 0 ? {} : { refusals: all }),
+  });
 }
 
 function receiptJson({ id, handoff, repeated }: Submitted, view: string): string {

@@ -1,5 +1,6 @@
 /** Checks what a caller sent against the wire's own schemas, and names the field at fault. */
 
+import { namePattern, noName } from "@handfast/protocol";
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { TSchema } from "typebox";
 import { Problem } from "../problem.ts";
@@ -75,5 +76,6 @@ function join(error: ErrorObject, name: string): string {
 function message(error: ErrorObject): string {
   if (error.keyword === "enum") return `must be one of ${(error.params["allowedValues"] as unknown[]).join(", ")}`;
   if (error.keyword === "const") return `must be ${JSON.stringify(error.params["allowedValue"])}`;
+  if (error.keyword === "pattern" && error.params["pattern"] === namePattern) return noName(String(error.data));
   return (error.message ?? "does not fit").replace(/^must NOT/, "must not");
 }

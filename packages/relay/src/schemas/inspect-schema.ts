@@ -39,14 +39,23 @@ export function inspectSchema(schema: unknown, limits: RelayLimits, max_nodes: n
   return { nodes: new Inspector(schema, limits, max_nodes).inspect(), canonical };
 }
 
+/** Schemas in it, and inside of each other in it, once its references are written out. */
+interface Expanded {
+  readonly nodes: number;
+  readonly levels: number;
+}
+
 class Inspector {
   private readonly root: unknown;
   private readonly limits: RelayLimits;
   private readonly max_nodes: number;
   private readonly definitions: Readonly<Record<string, unknown>>;
-  /** Expanded nodes per definition; null while it is being counted, so that a circle shows. */
-  private readonly counted = new Map<string, number | null>();
+  /** What each definition becomes; null while it is being counted, so that a circle shows. */
+  private readonly counted = new Map<string, Expanded | null>();
   private nodes = 0;
+  /** Schemas around the one that is looked at, references written out, and the most there ever were. */
+  private level = 0;
+  private deepest = 0;
   private patterns = 0;
 
   constructor(root: unknown, limits: RelayLimits, max_nodes: number) {
@@ -66,6 +75,20 @@ class Inspector {
     this.nodes++;
     if (this.nodes > this.max_nodes) refuse(path, null, `has more than ${this.max_nodes} parts`);
     if (depth > this.limits.schema_depth) refuse(path, null, `nests more than ${this.limits.schema_depth} schemas`);
+    this.level++;
+    this.reach(this.level, path);
+    const expanded = this.expanded(schema, path, depth);
+    this.level--;
+    return expanded;
+  }
+
+  private reach(level: number, path: string): void {
+    const most = this.limits.schema_expanded_depth;
+    if (level > most) refuse(path, null, `nests more than ${most} schemas once its references are written out`);
+    this.deepest = Math.max(this.deepest, level);
+  }
+
+  private expanded(schema: unknown, path: string, depth: number): number {
     if (typeof schema === "boolean") return 1;
     if (!isObject(schema)) refuse(path, null, "must be a JSON Schema: an object, true or false");
     let expanded = 1;
@@ -168,12 +191,18 @@ class Inspector {
     const known = this.counted.get(name);
     if (known === null)
       refuse(path, "$ref", `goes round in a circle through #/$defs/${name}; write out the levels needed`);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.reach(this.level + known.levels, path);
+      return known.nodes;
+    }
     if (!Object.hasOwn(this.definitions, name)) refuse(path, "$ref", `names #/$defs/${name}, which is not there`);
     this.counted.set(name, null);
-    const expanded = this.schema(this.definitions[name], `/$defs/${escapePointer(name)}`, 1);
-    this.counted.set(name, expanded);
-    return expanded;
+    const around = this.deepest;
+    this.deepest = this.level;
+    const nodes = this.schema(this.definitions[name], `/$defs/${escapePointer(name)}`, 1);
+    this.counted.set(name, { nodes, levels: this.deepest - this.level });
+    this.deepest = Math.max(around, this.deepest);
+    return nodes;
   }
 
   private names(value: unknown, path: string, keyword: string): number {

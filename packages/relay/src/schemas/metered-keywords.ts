@@ -5,12 +5,16 @@
 
 import { _, type Ajv, type Code, type KeywordCxt, str } from "ajv";
 import { costs, type MeterSlot } from "./meter.ts";
+import { isMultiple } from "./multiple.ts";
 import { ValueSet } from "./same-value.ts";
 
 export function meterKeywords(ajv: Ajv, meter: MeterSlot): void {
   for (const [keyword, price] of Object.entries(prices)) charge(ajv, keyword, price, meter);
   replaceLengths(ajv, meter);
   replaceComparisons(ajv, meter);
+  replaceMultiples(ajv);
+  putTuplesLast(ajv);
+  refuseEmptyForContains(ajv);
 }
 
 /** What a keyword costs: once, and for each member or item of the value. */
@@ -44,6 +48,15 @@ const prices: Readonly<Record<string, Price>> = {
 };
 
 function charge(ajv: Ajv, keyword: string, price: Price, meter: MeterSlot): void {
+  before(ajv, keyword, (cxt) => {
+    const { once = 0, each = 0 } = price(cxt.schema);
+    const pay = (value: unknown) => meter.spend(once + (each === 0 ? 0 : each * countOf(value)));
+    cxt.gen.code(_`${cxt.gen.scopeValue("func", { ref: pay })}(${cxt.data})`);
+  });
+}
+
+/** Something that a keyword does before its own code. */
+function before(ajv: Ajv, keyword: string, first: (cxt: KeywordCxt) => void): void {
   // The definition is this instance's own copy.
   const definition = ajv.getKeyword(keyword);
   if (typeof definition !== "object" || !("code" in definition) || definition.code === undefined) {
@@ -51,9 +64,7 @@ function charge(ajv: Ajv, keyword: string, price: Price, meter: MeterSlot): void
   }
   const { code } = definition;
   definition.code = (cxt, ruleType) => {
-    const { once = 0, each = 0 } = price(cxt.schema);
-    const pay = (value: unknown) => meter.spend(once + (each === 0 ? 0 : each * countOf(value)));
-    cxt.gen.code(_`${cxt.gen.scopeValue("func", { ref: pay })}(${cxt.data})`);
+    first(cxt);
     code(cxt, ruleType);
   };
 }
@@ -112,6 +123,40 @@ function replaceComparisons(ajv: Ajv, meter: MeterSlot): void {
     code: testing(
       (unique: boolean) => (items: readonly unknown[]) => !unique || new ValueSet(meter, items).size === items.length,
     ),
+  });
+}
+
+function replaceMultiples(ajv: Ajv): void {
+  ajv.removeKeyword("multipleOf").addKeyword({
+    keyword: "multipleOf",
+    type: "number",
+    schemaType: "number",
+    error: {
+      message: ({ schemaCode }) => str`must be multiple of ${schemaCode}`,
+      params: ({ schemaCode }) => _`{multipleOf: ${schemaCode}}`,
+    },
+    code: testing((of: number) => (value: number) => isMultiple(value, of)),
+  });
+}
+
+/**
+ * ajv skips what comes after `prefixItems` when it had no item to look at: an empty array was taken where `contains`
+ * demands something. So nothing comes after it.
+ */
+function putTuplesLast(ajv: Ajv): void {
+  const arrays = ajv.RULES.rules.find(({ type }) => type === "array");
+  if (arrays === undefined) throw new Error("ajv has no keywords for arrays");
+  const isTuple = ({ keyword }: { keyword: string }) => keyword === "prefixItems";
+  arrays.rules = [...arrays.rules.filter((rule) => !isTuple(rule)), ...arrays.rules.filter(isTuple)];
+}
+
+/** ajv does not look at an empty array, and takes for its answer that of the array before it, if there was one. */
+function refuseEmptyForContains(ajv: Ajv): void {
+  before(ajv, "contains", (cxt) => {
+    const { minContains = 1, maxContains } = cxt.parentSchema;
+    if (minContains === 0) return;
+    cxt.setParams({ min: minContains, max: maxContains });
+    cxt.pass(_`${cxt.data}.length > 0`);
   });
 }
 

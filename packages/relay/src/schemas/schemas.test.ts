@@ -158,8 +158,23 @@ describe("schemas from strangers: attacks", () => {
     expect(problem.extra["path"]).toMatch(/^\/input_schema/);
   });
 
+  /** References that lead to references: each level counts from its own start. */
+  const stairs = (order: readonly number[]) => ({
+    $defs: Object.fromEntries(
+      order.map((n) => [`d${n}`, n === 0 ? {} : { anyOf: [{ anyOf: [{ anyOf: [{ $ref: `#/$defs/d${n - 1}` }] }] }] }]),
+    ),
+    $ref: "#/$defs/d180",
+  });
+  const steps = Array.from({ length: 181 }, (_, n) => n);
+
   it.each<[string, unknown, RegExp]>([
     ["too deep", nested(40), /nests more than 32/],
+    ["too deep by references", stairs(steps), /nests more than 128 schemas once its references are written out/],
+    [
+      "too deep by references, the deepest first",
+      { $defs: stairs(steps).$defs, items: true },
+      /nests more than 128 schemas once its references are written out/,
+    ],
     ["deeper than JSON may be", nested(5_000), /more than 64 levels/],
     ["too large", { description: "x".repeat(70_000) }, /larger than 64000 bytes/],
     ["too many parts", { properties: many(400, { items: { items: true } }) }, /more than 1000 parts/],

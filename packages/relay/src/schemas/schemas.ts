@@ -4,12 +4,12 @@
  */
 
 import type { HandoffError } from "@handfast/core";
-import { parseStrictBytes, toHex, toUtf8 } from "@handfast/protocol";
+import { parseStrictBytes, placeInShorthand, type SchemaFault, toHex, toUtf8 } from "@handfast/protocol";
 import { type RelayLimits, limits as relayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { type Check, compileSchema } from "./compile-schema.ts";
-import { explainFault } from "./explain-fault.ts";
+import { explainFault, type Fault, faultOf } from "./explain-fault.ts";
 import { type Inspected, inspectSchema, SchemaRefusal } from "./inspect-schema.ts";
 import { Meter } from "./meter.ts";
 
@@ -29,6 +29,8 @@ export interface CompiledSchema {
   check(content: Content, reason: Unfit): HandoffError | null;
   /** The same for content that was parsed before; the meter may be shared with other checks of the same call. */
   checkParsed(parsed: ParsedContent, reason: Unfit, meter?: Meter): HandoffError | null;
+  /** For a value that is no content of a handoff: null when it fits; where and why not; or that it takes too long. */
+  judge(value: unknown, meter: Meter): Fault | "too_costly" | null;
 }
 
 export type ParsedContent =
@@ -46,11 +48,14 @@ export class Schemas {
     this.limits = limits;
   }
 
-  /** Throws Problem 400 `schema_refused` naming path and keyword; `where` says what holds the schema. */
-  compile(schema: unknown, where = ""): CompiledSchema {
+  /**
+   * Throws Problem 400 `schema_refused` naming path and keyword; `where` says what holds the schema, `written` how it was
+   * written where that was in shorthand.
+   */
+  compile(schema: unknown, where = "", written: unknown = schema): CompiledSchema {
     const again = isObject(schema) ? this.used(this.digests.get(schema)) : undefined;
     if (again !== undefined) return again;
-    const { nodes, canonical } = this.inspect(schema, where, this.limits.schema_nodes);
+    const { nodes, canonical } = this.inspect(schema, where, this.limits.schema_nodes, written);
     const digest = toHex(nodeCrypto.sha256(toUtf8(canonical)));
     if (isObject(schema)) this.digests.set(schema, digest);
     const known = this.used(digest);
@@ -62,6 +67,7 @@ export class Schemas {
       check: (content, reason) => made.checkParsed(this.parse(content), reason),
       checkParsed: (parsed, reason, meter = new Meter(this.limits.schema_check_steps)) =>
         this.fault(check, parsed, reason, meter),
+      judge: (value, meter) => this.judge(check(value, meter)),
     };
     this.remember(made);
     return made;
@@ -93,12 +99,13 @@ export class Schemas {
     return known;
   }
 
-  private inspect(schema: unknown, where: string, max_nodes: number): Inspected {
+  private inspect(schema: unknown, where: string, max_nodes: number, written: unknown = schema): Inspected {
     try {
       return inspectSchema(schema, this.limits, max_nodes);
     } catch (error) {
-      if (error instanceof SchemaRefusal) throw refusedSchema(where, error);
-      throw error;
+      if (!(error instanceof SchemaRefusal)) throw error;
+      const { path, keyword, message } = error;
+      throw refusedSchema(where, { path: placeInShorthand(written, path), keyword, message });
     }
   }
 
@@ -119,6 +126,11 @@ export class Schemas {
     return errors.length === 0 ? null : { reason, message: explainFault(errors, this.limits.fault_message_chars) };
   }
 
+  private judge(errors: ReturnType<Check>): Fault | "too_costly" | null {
+    if (errors === null) return "too_costly";
+    return errors.length === 0 ? null : faultOf(errors, this.limits.fault_message_chars);
+  }
+
   private remember(schema: CompiledSchema): void {
     const [oldest] = this.compiled.keys();
     if (this.compiled.size >= this.limits.schemas_compiled && oldest !== undefined) this.compiled.delete(oldest);
@@ -126,7 +138,8 @@ export class Schemas {
   }
 }
 
-function refusedSchema(where: string, { path, keyword, message }: SchemaRefusal): Problem {
+/** `where` says what holds the schema. */
+export function refusedSchema(where: string, { path, keyword, message }: SchemaFault): Problem {
   const at = `${where}${path}`;
   const what = keyword === null ? "the schema" : `the keyword ${JSON.stringify(keyword)}`;
   const place = at === "" ? "at the top" : `at ${at}`;

@@ -74,7 +74,8 @@ export class TestRelay {
   #configuration(more: readonly string[]): Configuration {
     const flags = [...(this.#options.flags ?? []), ...more];
     const port = flags.includes("--port") ? [] : ["--port", this.#port];
-    const argv = [...port, "--data", this.#directory, "--log-level", "silent", "--dev", ...flags];
+    const mode = flags.includes("--production") ? [] : ["--dev"];
+    const argv = [...port, "--data", this.#directory, "--log-level", "silent", ...mode, ...flags];
     const env = { HANDFAST_OPERATOR_TOKEN: operator_token };
     const asked = readConfiguration(argv, env, this.#directory);
     if (asked.kind !== "start") throw new Error("the test asked for help");
@@ -184,7 +185,11 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const problemFits = ajv.compile(problem);
 const fits = new Map<string, ValidateFunction>();
 
-function checkReply(method: string, path: string, { status, body, headers }: Got): void {
+export function checkReply(
+  method: string,
+  path: string,
+  { status, body, headers }: Pick<Got, "status" | "body" | "headers">,
+): void {
   const type = headers.get("content-type") ?? "";
   const place = path.split("?", 1)[0] ?? "";
   if (type.includes("problem+json")) {

@@ -31,12 +31,29 @@ export function problemDocument(problem: Problem, status = httpStatus(problem.co
     code,
     name: known.name,
     reason,
-    detail: message,
+    detail: cut(message, most_detail_chars),
     retryable: known.retryable,
     help: `handfast explain ${reason}`,
     ...extra,
+    ...namedPlaces(extra),
   };
   return { status, document, retry_after_seconds: problem.retry_after_seconds ?? (code === 429 ? 1 : null) };
+}
+
+// A caller's own names may be as long as a body: they are named to it, not sent back to it.
+const most_detail_chars = 4_000;
+const most_path_chars = 512;
+
+function namedPlaces({ path, fields }: Problem["extra"]): Readonly<Record<string, unknown>> {
+  const short = (place: unknown) => (typeof place === "string" ? cut(place, most_path_chars) : place);
+  return {
+    ...(typeof path === "string" ? { path: short(path) } : {}),
+    ...(Array.isArray(fields) ? { fields: fields.map(short) } : {}),
+  };
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** The HTTP status tells how the call went: output that does not fit is the caller's doing, not a bad gateway. */

@@ -65,6 +65,7 @@ export class Drafts {
     const grade = plain || clear ? most_grade : random.between(0, most_grade);
     const special = (probability: number) => !plain && random.chance(probability);
     const terms = plain ? plainTerms : drawTerms(random, this.#scenario.patience);
+    const asked = { ...target, ...this.#versions(target.capability, plain || clear) };
     const ordering_key = random.chance(0.25) ? `lane-${random.between(1, 2)}` : null;
     const id = this.#id();
     const payload = Uint8Array.of(grade, ...random.bytes(4));
@@ -73,15 +74,15 @@ export class Drafts {
       id,
       kind: special(0.1) ? "notice" : "handoff",
       from: wish.from,
-      ...target,
+      ...asked,
       idempotency_key: wish.key,
-      content: `${JSON.stringify(target)} ${payload} ${ordering_key} ${JSON.stringify(terms)}`,
+      content: `${JSON.stringify(asked)} ${payload} ${ordering_key} ${JSON.stringify(terms)}`,
       digest: `digest of ${wish.key}`,
       evidence: "attested",
       demands: special(0.1) ? "signed" : "any",
       correlation_id: wish.parent === null && random.chance(0.3) ? `job-${random.between(1, 20)}` : null,
       causation: wish.parent,
-      conversation_id: null,
+      conversation_id: this.#scenario.is_routed && random.chance(0.2) ? `chat-${random.between(1, 4)}` : null,
       detached: wish.parent !== null && random.chance(0.2),
       ordering_key,
       priority: plain ? 5 : random.between(0, 9),
@@ -97,15 +98,26 @@ export class Drafts {
     return {
       draft,
       queue_if_absent: random.chance(0.5),
-      target: this.#directory.fit(target, grade),
+      target: this.#directory.fit(asked, grade, this.#now()),
       body: { kind: "handoff", number: 0, document: `{"typ":"handoff","id":"${id}"}`, proof: null, payload },
     };
+  }
+
+  /** Which versions may have it. `isSure`: it must be completed, so somebody must offer what it asks for. */
+  #versions(capability: string | null, isSure: boolean): Pick<Draft, "version_range" | "canary"> {
+    const random = this.#random;
+    if (!this.#scenario.is_routed || capability === null || random.chance(0.7)) return {};
+    const range = random.pick(["1.x", "^1.2", "2.x"]);
+    if (random.chance(0.4)) return { canary: range };
+    const asked = { to: null, capability, version_range: range };
+    const isOffered = this.#directory.fit(asked, most_grade, this.#now()).kind === "fits";
+    return isSure && !isOffered ? {} : { version_range: range };
   }
 
   /** The same content again after a lost answer: sometimes written anew, under another id and salt. */
   retry(submission: Submission): Submission {
     const { draft } = submission;
-    const target = this.#directory.fit(draft, submission.body.payload?.[0] ?? 0);
+    const target = this.#directory.fit(draft, submission.body.payload?.[0] ?? 0, this.#now());
     if (this.#random.chance(0.6)) return { ...submission, target };
     const again = { ...draft, id: this.#id(), input: { ...draft.input, salt: `salt-${this.#random.next()}` } };
     return { ...submission, target, draft: again };

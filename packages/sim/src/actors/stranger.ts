@@ -10,6 +10,9 @@ import type { World } from "./world.ts";
 export const stranger = "mallory";
 const name = stranger;
 
+/** Handoffs it looks at before it takes one. */
+const few = 40;
+
 const acts = [
   "ack",
   "beat",
@@ -37,11 +40,11 @@ export class Stranger extends Process {
   }
 
   async run(): Promise<void> {
-    const { scenario, healed, api, anyHandoff, drafts } = this.#world;
+    const { scenario, healed, api, drafts } = this.#world;
     for (;;) {
       await this.sleep(this.#random.skewed(0, 4 * scenario.stranger_every_ms));
       if (healed()) return;
-      const handoff = anyHandoff(this.#random);
+      const handoff = this.#anyHandoff();
       if (handoff === null) continue;
       const { id, from } = handoff.accepted;
       if (this.#random.chance(0.1)) {
@@ -52,6 +55,14 @@ export class Stranger extends Process {
       const command = this.#command(this.#random.pick(acts), handoff);
       await this.hear(command.type, () => api.meddle(name, id, command));
     }
+  }
+
+  /** Rather one that waits for its next attempt, if one of a few does: it is seldom seen so, and as worth attacking. */
+  #anyHandoff(): Handoff | null {
+    const { anyHandoff, timeline } = this.#world;
+    const seen = Array.from({ length: few }, () => anyHandoff(this.#random));
+    const delayed = seen.find((each) => each?.status.state === "queued" && each.status.ready_at > timeline.now);
+    return delayed ?? seen[0] ?? null;
   }
 
   #command(type: (typeof acts)[number], handoff: Handoff): PublicCommand {

@@ -102,6 +102,8 @@ export class Answers {
           return this.#ledger.openBeforeLast(draft.from) + index + quota_slack >= max_open_per_sender;
         case "nobody_offers":
           return target.kind === "absent";
+        case "no_such_version":
+          return target.kind === "other_versions";
         case "input_unfit":
           return target.kind === "unfit";
         case "id_time":

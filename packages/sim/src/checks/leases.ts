@@ -69,7 +69,7 @@ export class Leases {
   #nothingReady({ agent, worker, queues }: Claim, since: Time, now: Time): void {
     const longAgo = now - timer_slack_ms;
     if (since > longAgo) return;
-    const ready = this.#ledger.ready.overlooked(agent, queues, longAgo);
+    const ready = this.#ledger.ready.overlooked(agent, queues, longAgo, now);
     const excused = ready !== null && this.#times.awayWithin(longAgo, now) > 0;
     ensure(
       ready === null || excused,

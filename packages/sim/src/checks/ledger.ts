@@ -20,6 +20,7 @@ import type { History } from "./history.ts";
 import { Lanes } from "./lanes.ts";
 import { Log } from "./log.ts";
 import { ReadyWork } from "./ready-work.ts";
+import { RoutingChecks } from "./routing.ts";
 import { isSameRecord } from "./same-record.ts";
 import { ensure } from "./violation.ts";
 
@@ -32,6 +33,8 @@ interface LedgerContext {
   readonly note: ((about: string, text: string) => void) | null;
   /** Runs a check; a violation is kept and ends the simulation, and never reaches the engine. */
   readonly check: (act: () => void) => void;
+  /** Whether a worker of this agent waits for work at the relay. */
+  readonly isAsking: (agent: string) => boolean;
 }
 
 /** How many of the open ones, and of all, are looked at for one in a rare state. */
@@ -49,6 +52,7 @@ export class Ledger {
   readonly lanes = new Lanes();
   readonly log = new Log();
   readonly ready: ReadyWork;
+  readonly #routing: RoutingChecks;
   #untaken = 0;
 
   constructor(context: LedgerContext) {
@@ -56,7 +60,9 @@ export class Ledger {
     const { said, directory, scenario } = context;
     this.#budgets = new Budgets(said);
     this.#admission = new Admission(context, this.lanes, this.#budgets);
-    this.ready = new ReadyWork(scenario.coreLimits, (agent) => directory.queues(directory.agent(agent)));
+    const queuesOf = (agent: string) => directory.queues(directory.agent(agent));
+    this.ready = new ReadyWork(scenario.coreLimits, queuesOf, directory.standings);
+    this.#routing = new RoutingChecks({ ...context, openRows: () => this.#openRows() });
   }
 
   get size(): number {
@@ -125,6 +131,7 @@ export class Ledger {
     this.#context.check(() => {
       for (const [index, unit] of units.entries()) if (results[index] === "ok") this.#unit(unit);
       this.ready.committed();
+      this.#routing.committed();
     });
     return results;
   }
@@ -158,7 +165,10 @@ export class Ledger {
     if (isNew) this.#ids.push(id);
     const wasOpen = !isNew && !history.hasEnded;
     const wasUntaken = isUntaken(history);
-    for (const event of events) this.#event(history, event, next);
+    for (const event of events) {
+      this.#event(history, event, next);
+      if (event.type === "delivered") this.#routing.delivered(history, event, before);
+    }
     this.#rows.set(id, next);
     this.#count(from, (history.hasEnded ? 0 : 1) - (wasOpen ? 1 : 0));
     if (history.hasEnded) this.#openIds.delete(id);
@@ -170,6 +180,13 @@ export class Ledger {
     }
     compareStored(history, next, before, this.#context.said);
     this.ready.written(history, write);
+  }
+
+  *#openRows(): Iterable<Handoff> {
+    for (const id of this.#openIds) {
+      const row = this.#rows.get(id);
+      if (row !== undefined) yield row;
+    }
   }
 
   #count(from: string, delta: number): void {

@@ -3,8 +3,9 @@
  * handoffs the best-ranked goes first.
  */
 
-import { type CoreLimits, type Handoff, queueOf, type Time } from "@handfast/core";
+import { type CoreLimits, type Handoff, heldUntil, queueOf, type Time } from "@handfast/core";
 import type { Write } from "@handfast/engine";
+import type { Standings } from "../world/standings.ts";
 import type { History } from "./history.ts";
 import { ensure } from "./violation.ts";
 
@@ -27,15 +28,17 @@ interface Delivery {
 export class ReadyWork {
   readonly #limits: CoreLimits;
   readonly #queuesOf: (agent: string) => ReadonlySet<string>;
+  readonly #standings: Standings | null;
   readonly #queues = new Map<string, Map<string, Ready>>();
   #commit = 0;
   #deliveries: Delivery[] = [];
   /** Offered, in the commit under way, to an agent that they no longer fit: meanwhile others were given away. */
   readonly #passedOver = new Set<string>();
 
-  constructor(limits: CoreLimits, queuesOf: (agent: string) => ReadonlySet<string>) {
+  constructor(limits: CoreLimits, queuesOf: (agent: string) => ReadonlySet<string>, standings: Standings | null) {
     this.#limits = limits;
     this.#queuesOf = queuesOf;
+    this.#standings = standings;
   }
 
   /** A write was committed; `history` tells it already. */
@@ -58,7 +61,7 @@ export class ReadyWork {
     if (!waits) return void this.#queues.get(queue)?.delete(accepted.id);
     const rank = this.#rankOf(history);
     ensure(find.rank === rank, "rank is accept time less a bonus", accepted.id, () => `${find.rank}, not ${rank}`);
-    this.#wait(queue, history, rank, isFindable, heldUntil(next));
+    this.#wait(queue, history, rank, isFindable, this.#heldUntil(history, next));
   }
 
   #wait(queue: string, history: History, rank: number, isFindable: boolean, held_until: Time): void {
@@ -98,27 +101,40 @@ export class ReadyWork {
       for (const ready of this.#queues.get(queue)?.values() ?? []) {
         if (ready.rank >= rank || ready.commit === null || ready.commit >= this.#commit) continue;
         if (ready.held_until > at || this.#passedOver.has(ready.history.accepted.id)) continue;
-        if (!ready.history.excluded.has(agent)) return ready;
+        if (!ready.history.excluded.has(agent) && this.#mustGo(ready.history, agent, at, at)) return ready;
       }
     }
     return null;
   }
 
   /** Something that was there for this agent since then. */
-  overlooked(agent: string, queues: ReadonlySet<string>, since: Time): History | null {
+  overlooked(agent: string, queues: ReadonlySet<string>, since: Time, now: Time): History | null {
     for (const queue of queues) {
       for (const { history, ready_at, held_until } of this.#queues.get(queue)?.values() ?? []) {
-        if (ready_at <= since && held_until <= since && !history.excluded.has(agent)) return history;
+        const isHeld = ready_at > since || held_until > since || history.excluded.has(agent);
+        if (!isHeld && this.#mustGo(history, agent, since, now)) return history;
       }
     }
     return null;
   }
 
+  /** Whether nothing that routing knows could keep it from this agent. What is put under a range waits for those in it. */
+  #mustGo({ accepted }: History, agent: string, from: Time, until: Time): boolean {
+    const standings = this.#standings;
+    if (standings === null || accepted.capability === null) return true;
+    if (accepted.canary !== undefined || !standings.isAble(agent, until, accepted)) return false;
+    return standings.isSteady(agent, from, until);
+  }
+
+  /** For a worker or from one, or for the agent that served its lane or conversation. */
+  #heldUntil({ accepted, ready_at }: History, { avoid, prefer }: Handoff): Time {
+    const isTied = accepted.to === null && (accepted.ordering_key !== null || accepted.conversation_id !== null);
+    const waiting = { ready_at, deadline_at: accepted.deadline_at, queue_until: ready_at + accepted.terms.queue_ms };
+    const tied_until = isTied && this.#standings !== null ? heldUntil(waiting, this.#limits.sticky_ms) : 0;
+    return Math.max(avoid?.until ?? 0, prefer?.until ?? 0, tied_until);
+  }
+
   #rankOf({ accepted }: History): number {
     return accepted.accepted_at - accepted.priority * this.#limits.priority_bonus_ms;
   }
-}
-
-function heldUntil({ avoid, prefer }: Handoff): Time {
-  return Math.max(avoid?.until ?? 0, prefer?.until ?? 0);
 }

@@ -28,6 +28,6 @@ export const decide: CoreDoor["decide"] = (handoff, command, context, now) => {
   return door.decide(handoff, command, context, now);
 };
 
-export const choose: CoreDoor["choose"] = (ready, workers, now) => door.choose(ready, workers, now);
+export const choose: CoreDoor["choose"] = (ready, workers, now, routing) => door.choose(ready, workers, now, routing);
 
 export const findable: CoreDoor["findable"] = (handoff, timing, now) => door.findable(handoff, timing, now);

@@ -241,11 +241,12 @@ export const anyoneCancels = deciding(
 
 export const newestFirst: Mistake = {
   core: ({ choose }) => ({
-    choose: (ready, workers, now) =>
+    choose: (ready, workers, now, routing) =>
       choose(
         ready.map((one) => ({ ...one, rank: -one.rank })),
         workers,
         now,
+        routing,
       ),
   }),
 };

@@ -2,6 +2,7 @@
 
 import * as core from "./in-core.ts";
 import * as front from "./in-front.ts";
+import * as routing from "./in-routing.ts";
 import * as store from "./in-store.ts";
 import type { Mistake } from "./mistake.ts";
 
@@ -167,6 +168,31 @@ export const mistakes = {
     what: "the worst rank goes first, and old work starves",
     who: "stacks that pass for queues",
     mistake: core.newestFirst,
+  },
+  "breach-ignored": {
+    what: "an agent that does not keep what it claims gets work while a sound one waits",
+    who: "load balancers that look at load alone",
+    mistake: routing.breachIgnored,
+  },
+  "lapse-ignored": {
+    what: "work goes to an agent whose registration ran out",
+    who: "registries without leases: UDDI's were mostly dead entries",
+    mistake: routing.lapseIgnored,
+  },
+  "limit-ignored": {
+    what: "an agent gets as many at a time as its workers ask for, whatever it says it takes",
+    who: "pools that count per process",
+    mistake: routing.limitIgnored,
+  },
+  "version-ignored": {
+    what: "an agent that changed its version meanwhile still gets what asks for the old one",
+    who: "rollouts that check versions when work is accepted, not when it is given out",
+    mistake: routing.versionIgnored,
+  },
+  "lane-wanders": {
+    what: "each handoff of a lane goes to whoever is free",
+    who: "queues that keep order and forget who holds the state",
+    mistake: routing.laneWanders,
   },
   "delivered-twice": {
     what: "two that ask at once get the same lease",

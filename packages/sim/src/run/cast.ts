@@ -41,6 +41,12 @@ export class Cast {
     if (scenario.reads_log) void new LogReader(this.#world).run();
   }
 
+  /** Whether a worker of this agent is as `ask` says. */
+  someWorker(agent: string, ask: (worker: string) => boolean): boolean {
+    for (const [name, worker] of this.#workers) if (worker.agent.name === agent && ask(name)) return true;
+    return false;
+  }
+
   /** Someone must look after what this agent sent. */
   watch(from: string, id: string): void {
     this.#senders.get(from)?.watch(id);

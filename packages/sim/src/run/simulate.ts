@@ -22,6 +22,7 @@ import { type CoreDoor, decideThrough, decisionsSeen } from "../core-door/observ
 import { Coverage } from "../coverage/coverage.ts";
 import { Decisions } from "../coverage/decisions.ts";
 import type { Mistake } from "../mistakes/mistake.ts";
+import { namespace } from "../namespace.ts";
 import { Random } from "../random.ts";
 import { type FaultName, type Faults, noFaults, type Weather, withoutFaults } from "../scenario/faults.ts";
 import { drawScenario, type Scenario } from "../scenario/scenario.ts";
@@ -95,6 +96,8 @@ class Simulation {
   #healed = false;
   #drained_ms: Duration = 0;
   #violation: Violation | null = null;
+  /** Once they are there. */
+  #isAsking: (agent: string) => boolean = () => false;
 
   constructor(options: SimulationOptions) {
     this.#options = options;
@@ -105,7 +108,7 @@ class Simulation {
     const trace = options.trace === true ? new Trace(start_of_time, options.print ?? null) : null;
     this.#trace = trace;
     this.#note = trace === null ? null : (about, text) => trace.add(this.#timeline.now, about, text);
-    this.#directory = new Directory(this.#random.fork(), start_of_time);
+    this.#directory = new Directory(this.#random.fork(), start_of_time, this.#scenario.is_routed);
     this.#ledger = new Ledger({
       said: this.#said,
       directory: this.#directory,
@@ -114,6 +117,7 @@ class Simulation {
       tally: this.#tally,
       note: this.#note,
       check: (act) => this.#check(act),
+      isAsking: (agent) => this.#isAsking(agent),
     });
     this.#decisions = new Decisions({
       coverage: this.#coverage,
@@ -186,6 +190,10 @@ class Simulation {
         ensure(once, "an outcome is applied once", id, () => `${before}, then ${outcome}`);
       }),
     );
+    this.#isAsking = (agent) => {
+      const engine = relay.process?.engine;
+      return engine !== undefined && cast.someWorker(agent, (worker) => engine.isAsking(namespace, agent, worker));
+    };
     void relay.start();
     await this.#underFaults(world, relay, partitions, cast);
     await this.#heal(relay, partitions, cast);
@@ -200,12 +208,15 @@ class Simulation {
       "relay",
       "it is not running",
     ).engine;
+    // Idle workers go on asking: what one asks in this very moment is not left behind.
+    await this.#until(() => engine.stats().pending_jobs === 0, 1_000);
     await checkNothingLeft({ disk, ledger: this.#ledger, directory: this.#directory, engine });
   }
 
   #relay(disk: Store): Relay {
     const { mistake } = this.#options;
     const ledger = this.#ledger;
+    const { standings } = this.#directory;
     const { reserve_bytes } = this.#scenario.limits;
     return new Relay({
       disk,
@@ -222,6 +233,7 @@ class Simulation {
       space: () => ({ free_bytes: this.#isDiskLow() ? reserve_bytes - 1 : 2 ** 40, used_bytes: 0 }),
       others: ({ accepted, excluded }, besides) =>
         this.#directory.others({ accepted, excluded: [...excluded, besides] }),
+      standing: standings === null ? undefined : (_, agent, _capability, now) => standings.at(agent, now),
       note: this.#note === null ? null : (text) => this.#note?.("relay", text),
       onStart: (now) => ledger.relayStarted(now),
       onBug: this.#onBug,
@@ -302,6 +314,7 @@ class Simulation {
     this.#disk_low_until = 0;
     partitions.heal();
     for (const agent of this.#directory.agents) agent.least_grade = 0;
+    this.#directory.standings?.heal(relay.now);
     await this.#until(() => relay.isWell, 3 * minute);
     if (this.#scenario.weather !== "clear") cast.replaceAll();
   }

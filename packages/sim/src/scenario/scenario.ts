@@ -27,6 +27,8 @@ export interface Scenario {
   readonly stranger_every_ms: Duration;
   readonly operator_every_ms: Duration;
   readonly reads_log: boolean;
+  /** Agents stand differently with what they offer, and senders ask for versions and hold conversations. */
+  readonly is_routed: boolean;
   readonly limits: EngineLimits;
   readonly coreLimits: CoreLimits;
 }
@@ -67,6 +69,7 @@ export function drawScenario(random: Random, handoffs: number): Scenario {
     stranger_every_ms: random.between(1_000, 10_000),
     operator_every_ms: random.between(2_000, 20_000),
     reads_log: random.chance(0.25),
+    is_routed: random.chance(0.6),
     limits: drawEngineLimits(random, clear, forgetful),
     coreLimits: drawCoreLimits(random, clear, forgetful),
   };

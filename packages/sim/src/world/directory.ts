@@ -2,7 +2,15 @@
 
 import { type Duration, type Handoff, type HandoffError, queueOf, type TargetFit, type Time } from "@handfast/core";
 import type { Offer } from "@handfast/engine";
+import { isInRange } from "@handfast/protocol";
 import type { Random } from "../random.ts";
+import { Standings } from "./standings.ts";
+
+interface Target {
+  readonly to: string | null;
+  readonly capability: string | null;
+  readonly version_range?: string;
+}
 
 export interface Agent {
   readonly name: string;
@@ -23,8 +31,10 @@ export class Directory {
   readonly capabilities = ["draft", "review", "search"] as const;
   readonly senders = ["ann", "ben", "cleo"] as const;
   readonly desks = ["hugo", "iris"] as const;
+  /** Null: nothing is known of anybody, and all agents are equal. */
+  readonly standings: Standings | null;
 
-  constructor(random: Random, now: Time) {
+  constructor(random: Random, now: Time, isRouted: boolean) {
     this.agents = ["dora", "egon", "fritz", "gita"].map((name, nth) => ({
       name,
       // Each capability has at least one agent, most have two.
@@ -35,6 +45,8 @@ export class Directory {
       least_grade: 0,
       since: now,
     }));
+    const names = this.agents.map(({ name }) => name);
+    this.standings = isRouted ? new Standings(random, names, now) : null;
   }
 
   agent(name: string): Agent {
@@ -57,12 +69,18 @@ export class Directory {
     return able.filter(({ name }) => !excluded.includes(name)).length;
   }
 
-  fit(target: { readonly to: string | null; readonly capability: string | null }, grade: number): TargetFit {
+  fit(target: Target, grade: number, now: Time): TargetFit {
     const able = target.to === null ? this.offering(target.capability) : [this.agent(target.to)];
     if (able.length === 0) return { kind: "absent" };
-    const except = able.filter(({ least_grade }) => grade < least_grade).map(({ name }) => name);
-    if (except.length === able.length) return { kind: "unfit", error: unfitInput(grade) };
-    return { kind: "fits", except };
+    const within = able.filter(({ name }) => this.#isInRange(name, target.version_range, now));
+    if (within.length === 0) return { kind: "other_versions", versions: [] };
+    const fitting = within.filter(({ least_grade }) => grade >= least_grade);
+    if (fitting.length === 0) return { kind: "unfit", error: unfitInput(grade) };
+    return { kind: "fits", except: able.filter((agent) => !fitting.includes(agent)).map(({ name }) => name) };
+  }
+
+  #isInRange(agent: string, range: string | undefined, now: Time): boolean {
+    return range === undefined || isInRange(this.standings?.at(agent, now).version ?? undefined, range);
   }
 
   offer(name: string): Offer {
@@ -81,6 +99,7 @@ export class Directory {
     const agent = random.pick(this.agents);
     agent.least_grade = random.chance(0.5) ? 0 : random.between(1, 6);
     agent.since = now;
+    this.standings?.change(random, random.pick(this.agents).name, now);
   }
 }
 

@@ -133,6 +133,12 @@ export class FaultyStore implements Store {
   held(namespace: string, agent: string, worker: string) {
     return this.#read((disk) => disk.held(namespace, agent, worker));
   }
+  leases() {
+    return this.#read((disk) => disk.leases());
+  }
+  lastServed(...query: Parameters<Store["lastServed"]>) {
+    return this.#read((disk) => disk.lastServed(...query));
+  }
   openChildren(namespace: string, parent: string, limit: number) {
     return this.#read((disk) => disk.openChildren(namespace, parent, limit));
   }

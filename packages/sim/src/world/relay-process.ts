@@ -13,6 +13,8 @@ export interface RelayOptions extends FaultyStoreOptions {
   readonly timeline: Timeline;
   readonly times: RelayTimes;
   readonly others: ConstructorParameters<typeof Engine>[0]["others"];
+  /** Undefined: all agents are equal. */
+  readonly standing: ConstructorParameters<typeof Engine>[0]["standing"];
   readonly note: ((text: string) => void) | null;
   readonly onStart: (now: Time) => void;
   /** A fault of the engine's own. */
@@ -59,6 +61,7 @@ export class RelayProcess {
       limits: scenario.limits,
       coreLimits: scenario.coreLimits,
       others: options.others,
+      ...(options.standing === undefined ? {} : { standing: options.standing }),
       onBug: (error) => {
         if (!(error instanceof InjectedFault)) options.onBug(error);
       },
@@ -66,8 +69,10 @@ export class RelayProcess {
         if (!(error instanceof InjectedFault)) options.onBug(error);
         if (!this.alive) return;
         options.note?.(recovered ? "recovered" : "could not recover");
-        if (recovered) options.times.resumed(this.engine.now());
-        else crash();
+        if (!recovered) return crash();
+        const now = this.engine.now();
+        options.times.resumed(now);
+        options.times.failedToCommit(now);
       },
     });
     this.front = options.wrapFront(this.engine, timeline);

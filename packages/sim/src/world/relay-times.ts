@@ -5,10 +5,14 @@ import type { Duration, Time } from "@handfast/core";
 /** No span is longer: older ones need not be looked at. */
 const longest_away_ms: Duration = 300_000;
 
+/** How long the engine's timers rest after a sweep that failed. */
+const sweep_rest_ms: Duration = 1_000;
+
 export class RelayTimes {
   readonly #away: { readonly from: Time; until: Time }[] = [];
   readonly #noticed: Time[] = [];
   readonly #possible: Time[] = [];
+  #rests_until: Time = 0;
   restarted_at: Time = 0;
   stalled_at: Time = 0;
   jumped_at: Time = 0;
@@ -18,6 +22,12 @@ export class RelayTimes {
   /** Down, stalled, jumped or busy with one commit. */
   away(from: Time, until: Time): void {
     if (until > from) this.#away.push({ from, until });
+  }
+
+  /** A commit failed: had it been a sweep of what is due, the next comes after a rest. */
+  failedToCommit(at: Time): void {
+    this.away(Math.max(at, this.#rests_until), at + sweep_rest_ms);
+    this.#rests_until = at + sweep_rest_ms;
   }
 
   /** From now on, until told otherwise. */

@@ -3,5 +3,6 @@
 import type { Migrations } from "../migrate.ts";
 import { initial } from "./001-initial.ts";
 import { fewerWrites } from "./002-fewer-writes.ts";
+import { routing } from "./003-routing.ts";
 
-export const migrations: Migrations = [initial, fewerWrites];
+export const migrations: Migrations = [initial, fewerWrites, routing];

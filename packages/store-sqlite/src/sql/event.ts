@@ -1,5 +1,8 @@
 /** Statements on the log. Reading it by filter is in `read-events.ts`. */
 
+/** In the place of a handoff's id, where an entry of the log is of none: no handoff has it, and no filter asks for it. */
+export const of_no_handoff = "";
+
 export const insertEvents = (rows: number) =>
   `INSERT INTO events (pos, namespace, handoff, correlation_id, at, json)
    VALUES ${Array(rows).fill("(?, ?, ?, ?, ?, ?)").join(", ")}`;

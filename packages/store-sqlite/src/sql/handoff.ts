@@ -2,6 +2,25 @@
 
 import type { State } from "@handfast/core";
 
+/** What never changes in a row. */
+const fixedColumns = [
+  "pos",
+  "namespace",
+  "id",
+  "sender",
+  "addressee",
+  "capability",
+  "correlation_id",
+  "causation_id",
+  "detached",
+  "accepted_at",
+  "deadline_at",
+  "version_range",
+  "canary",
+  "conversation_id",
+  "ordered_by",
+] as const;
+
 /** What may change in a row, besides version and JSON; each is written only when it did change. */
 export const changingColumns = [
   "state",
@@ -26,9 +45,8 @@ export const findRow = `
 
 export const insertRow = `
   INSERT INTO handoffs (
-    pos, namespace, id, sender, addressee, capability, correlation_id, causation_id, detached, accepted_at,
-    version, json, ${changingColumns.join(", ")}
-  ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ${changingColumns.map(() => "?").join(", ")})`;
+    ${fixedColumns.join(", ")}, version, json, ${changingColumns.join(", ")}
+  ) VALUES (${[...fixedColumns, "version", "json", ...changingColumns].map(() => "?").join(", ")})`;
 
 export const updateRow = (columns: readonly string[]) =>
   `UPDATE handoffs SET version = ?, json = ?${columns.map((column) => `, ${column} = ?`).join("")} WHERE pos = ?`;

@@ -8,13 +8,16 @@ from .framework import check_framework
 from .hand_off import hand_off
 from .kinds import AnyClient, AnySender, BlockingWork, async_client_of, awaited, blocked, handle_of, sender_of
 from .outcome import (
+    CompletedOutcome,
     FailedOutcome,
     Outcome,
     OutcomeError,
+    error_text,
     failure_of,
     outcome_of,
     outcome_text,
     refusal_as_outcome,
+    sentence,
 )
 from .scope import Scope, in_scope, scope_now
 from .tool_shape import ToolShape, target_of, tool_shape_of
@@ -26,6 +29,7 @@ __all__ = [
     "AnyClient",
     "AnySender",
     "BlockingWork",
+    "CompletedOutcome",
     "FailedOutcome",
     "Lock",
     "Outcome",
@@ -42,6 +46,7 @@ __all__ = [
     "awaited",
     "blocked",
     "check_framework",
+    "error_text",
     "failure_of",
     "hand_off",
     "handle_of",
@@ -51,6 +56,7 @@ __all__ = [
     "refusal_as_outcome",
     "scope_now",
     "sender_of",
+    "sentence",
     "target_of",
     "tool_shape_of",
     "verdict_of",

@@ -13,10 +13,21 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from .._protocol.ids import is_text_id
 from ..errors import UsageError
 
 _LONGEST_RUN_CHARS = 200
 """What a label can carry, and an idempotency key beside other things."""
+
+
+def short_key(text: str) -> str:
+    """A key out of any text: the text itself, where the relay takes it."""
+    return text if is_text_id(text) else hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def joined(*parts: str) -> str:
+    """One text out of several, of which no others make the same."""
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
 
 
 class Keys:
@@ -33,11 +44,12 @@ class Keys:
         digest = hashlib.sha256(text.encode()).hexdigest()[:32]
         count = self.counts.get(digest, 0)
         self.counts[digest] = count + 1
-        return f"{self.run}:{digest}:{count}"
+        return short_key(f"{self.run}:{digest}:{count}")
 
 
 def check_run(run: str) -> str:
     """The id of a run, as the user gives it."""
-    if isinstance(run, str) and 0 < len(run) <= _LONGEST_RUN_CHARS:
+    if isinstance(run, str) and len(run) <= _LONGEST_RUN_CHARS and is_text_id(run):
         return run
-    raise UsageError(f"{run!r} is no id for a run.", f"Use text of 1 to {_LONGEST_RUN_CHARS} characters.")
+    remedy = f"Use text of 1 to {_LONGEST_RUN_CHARS} characters without control characters."
+    raise UsageError(f"{run!r} is no id for a run.", remedy)

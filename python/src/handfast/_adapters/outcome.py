@@ -11,7 +11,8 @@ from typing_extensions import NotRequired, TypedDict
 from .._duration import Duration
 from .._generated.views import HandoffView
 from .._send.handle import AsyncHandle
-from ..errors import HandoffError
+from .._send.output import output_of
+from ..errors import HandfastError, HandoffError
 
 
 class CompletedOutcome(TypedDict):
@@ -64,7 +65,7 @@ async def outcome_of(handle: AsyncHandle[Any], *, timeout: Duration | None = Non
             "status": "completed",
             "code": view["code"],
             "name": view["name"],
-            "output": await handle.result(timeout=timeout, take=False),
+            "output": output_of(view),
             "retryable": False,
         }
     else:
@@ -120,6 +121,25 @@ def outcome_text(outcome: Outcome) -> str:
         output = outcome["output"]
         return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
     error = outcome["error"]
-    again = "Trying again may help." if outcome["retryable"] else "Trying the same again does not help."
-    how = f"{outcome['status']}: {outcome['code']} {outcome['name']} ({error['reason']})"
-    return f"The handoff ended as {how}: {error['message']} {again}"
+    trouble = _trouble(outcome["code"], outcome["name"], error["reason"], error["message"], outcome["retryable"])
+    return f"The handoff ended as {outcome['status']}: {trouble}"
+
+
+def error_text(error: HandfastError) -> str:
+    """For a model, where there is no outcome: the setup is wrong, or the relay is away."""
+    code, name = (error.code, error.name) if isinstance(error, HandoffError) else (None, error.reason)
+    told = f"{sentence(error.message)} {error.remedy}"
+    return f"The handoff could not be made: {_trouble(code, name, error.reason, told, error.retryable)}"
+
+
+def _trouble(code: int | None, name: str, reason: str, message: str, retryable: bool) -> str:
+    again = "Trying again may help." if retryable else "Trying the same again does not help."
+    # Where the reason is the code's own name it was said.
+    exactly = "" if reason == name else f" ({reason})"
+    return f"{'' if code is None else f'{code} '}{name}{exactly}: {sentence(message)} {again}"
+
+
+def sentence(message: str) -> str:
+    """With an end, so that another can follow: people leave out the full stop."""
+    text = message.rstrip()
+    return text if text == "" or text[-1] in ".!?…" else f"{text}."

@@ -56,12 +56,11 @@ async def tool_shape_of(
     if schema.get("type") == "object":
         return ToolShape(own_name, told, {"properties": {}, **schema}, lambda args: args)
     # Text, a list, or anything: by a name of its own.
-    wrapped = {"type": "object", "properties": {"input": schema}, "required": ["input"], "additionalProperties": False}
+    referred = {key: value for key, value in schema.items() if key in ("$defs", "definitions")}
+    own = {key: value for key, value in schema.items() if key not in referred}
+    wrapped = {"type": "object", "properties": {"input": own}, "required": ["input"], "additionalProperties": False}
     # What the schema refers to is looked for at its top.
-    if "$defs" in schema:
-        wrapped["$defs"] = schema["$defs"]
-        wrapped["properties"] = {"input": {key: value for key, value in schema.items() if key != "$defs"}}
-    return ToolShape(own_name, told, wrapped, lambda args: args.get("input"))
+    return ToolShape(own_name, told, {**wrapped, **referred}, lambda args: args.get("input"))
 
 
 def target_of(capability: str | None, to: str | None) -> Target:

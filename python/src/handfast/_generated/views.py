@@ -147,6 +147,8 @@ HandoffView = TypedDict(
         "from": str,
         "to": Union[str, None],
         "capability": Union[str, None],
+        "version_range": Union[str, None],
+        "canary": Union[str, None],
         "idempotency_key": str,
         "correlation_id": str,
         "causation": Union[dict[str, Any], None],
@@ -170,6 +172,8 @@ HandoffView = TypedDict(
         "limits": LimitsView,
         "budget": Union[dict[str, Any], None],
         "spent": dict[str, Any],
+        # The contract that it was given under.
+        "contract": NotRequired[str],
         "dead_letter_to": Union[str, None],
         "redrive_of": Union[str, None],
         "redriven_by": Union[str, None],
@@ -189,6 +193,7 @@ HandoffView = TypedDict(
         "attempts": int,
         "deliveries": int,
         "lease": Union[LeaseHolderView, None],
+        "why": Union[dict[str, Any], None],
         "question": Union[OpenQuestionView, None],
         "outcome": Union[OutcomeView, None],
         "late": list[dict[str, Any]],
@@ -272,8 +277,20 @@ CapabilityView = TypedDict(
         "input_schema": NotRequired[dict[str, Any]],
         "output_schema": NotRequired[dict[str, Any]],
         "timeout_seconds": NotRequired[int],
+        # The share of attempts that it says will succeed.
+        "reliability_sla": NotRequired[float],
+        "sla": NotRequired[dict[str, Any]],
         "idempotent": NotRequired[bool],
+        "side_effects": NotRequired[Literal["none", "reversible", "irreversible"]],
         "tags": NotRequired[list[str]],
+        "examples": NotRequired[list[dict[str, Any]]],
+        "max_concurrent": NotRequired[int],
+        "latency": NotRequired[dict[str, Any]],
+        "cost": NotRequired[dict[str, Any]],
+        "data_policy": NotRequired[dict[str, Any]],
+        "questions": NotRequired[list[dict[str, Any]]],
+        # Wants to be asked before an offer is made in its name, and may price or decline.
+        "proposes": NotRequired[bool],
         "ext": NotRequired[dict[str, Any]],
     },
 )
@@ -286,8 +303,11 @@ AgentView = TypedDict(
         "description": Union[str, None],
         # Milliseconds since 1970 by the relay's clock.
         "registered_at": int,
+        # With every schema in full. As they were written, they are in the manifest.
         "capabilities": list[CapabilityView],
         "manifest": Union[dict[str, Any], None],
+        "discovery_endpoint": Union[str, None],
+        "liveness": dict[str, Any],
         "last_seen_at": Union[int, None],
         "workers": list[dict[str, Any]],
         "keys": list[dict[str, Any]],
@@ -339,7 +359,10 @@ LeaseView = TypedDict(
         "expects": NotRequired[Any],
         "evidence": Literal["signed", "attested", "relay"],
         "demands": Literal["signed", "any"],
+        # The contract that it was given under.
+        "contract": NotRequired[str],
         "manifest": Union[str, None],
+        "why": Union[dict[str, Any], None],
         # The number this attempt has once it is acknowledged.
         "attempt": int,
         # What is left of the deadline.
@@ -353,5 +376,132 @@ LeaseView = TypedDict(
         # Of the handoff's document: what ack and outcome bind.
         "digest": str,
         "signed": NotRequired[dict[str, Any]],
+    },
+)
+
+Hit = TypedDict(
+    "Hit",
+    {
+        "agent_id": str,
+        "capability": CapabilityView,
+        "manifest": str,
+        "signed": bool,
+        "discovery_endpoint": str,
+        "score": float,
+        # What of it meets the need, each in a sentence.
+        "why": list[str],
+        "schemas": dict[str, Any],
+        "liveness": dict[str, Any],
+        "reliability": dict[str, Any],
+        "cost": Union[dict[str, Any], None],
+        "foreign": Union[dict[str, Any], None],
+    },
+)
+
+Miss = TypedDict(
+    "Miss",
+    {
+        "agent_id": str,
+        "capability": str,
+        "version": Union[str, None],
+        # What keeps it from meeting the need, each in a sentence.
+        "lacks": list[str],
+        "schemas": NotRequired[dict[str, Any]],
+    },
+)
+
+ContractTerms = TypedDict(
+    "ContractTerms",
+    {
+        "v": Literal[1],
+        "relay": str,
+        "namespace": str,
+        "offer": str,
+        "asker": str,
+        "provider": str,
+        "capability": str,
+        "offered": str,
+        "limits": dict[str, Any],
+        "input_schema": Union[str, None],
+        "output_schema": Union[str, None],
+        "min_reliability": Union[float, None],
+        "evidence": Literal["signed", "any"],
+        "data_policy": Union[dict[str, Any], None],
+        "cost": Union[dict[str, Any], None],
+        "valid_until": int,
+    },
+)
+
+OfferView = TypedDict(
+    "OfferView",
+    {
+        "offer_id": str,
+        "agent_id": str,
+        "capability": CapabilityView,
+        "manifest": str,
+        "terms": Union[ContractTerms, None],
+        "contract_id": Union[str, None],
+        # The caller offers the same: the price, and so the terms, are not shown to it, and it cannot agree.
+        "sealed": bool,
+        "cost": Union[dict[str, Any], None],
+        "cost_salt": Union[str, None],
+        "reliability": dict[str, Any],
+        "schemas": dict[str, Any],
+        "made_by": Literal["manifest", "proposal"],
+        "proposal": Union[dict[str, Any], None],
+        # Milliseconds since 1970 by the relay's clock.
+        "expires_at": int,
+    },
+)
+
+DeclinedView = TypedDict(
+    "DeclinedView",
+    {
+        "agent_id": str,
+        "capability": str,
+        # Its own, or `no_answer`, `too_many_calls`, `sealed`.
+        "reason": str,
+        "message": str,
+    },
+)
+
+ContractView = TypedDict(
+    "ContractView",
+    {
+        "contract_id": str,
+        "terms": ContractTerms,
+        "state": Literal["in_force", "stale", "breached", "expired", "ended"],
+        # Milliseconds since 1970 by the relay's clock.
+        "valid_until": int,
+        # Milliseconds since 1970 by the relay's clock.
+        "agreed_at": int,
+        "ended": Union[dict[str, Any], None],
+        "capability": NotRequired[CapabilityView],
+        "input_schema": NotRequired[dict[str, Any]],
+        "output_schema": NotRequired[dict[str, Any]],
+        "asker_evidence": dict[str, Any],
+        "provider_evidence": dict[str, Any],
+        "fulfilment": dict[str, Any],
+        # Where it is stale: what of the capability is not as agreed on.
+        "changed": list[dict[str, Any]],
+    },
+)
+
+ProposalCall = TypedDict(
+    "ProposalCall",
+    {
+        # Of the offer that is asked for.
+        "id": str,
+        "from": str,
+        "capability": str,
+        # What is asked for, with the agent's own list price.
+        "terms": dict[str, Any],
+        "input_schema": NotRequired[dict[str, Any]],
+        "output_schema": NotRequired[dict[str, Any]],
+        # Milliseconds since 1970 by the relay's clock.
+        "asked_at": int,
+        # Milliseconds since 1970 by the relay's clock.
+        "reply_by": int,
+        "answer": Union[Literal["proposed", "declined"], None],
     },
 )

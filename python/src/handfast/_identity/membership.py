@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._exchange import Exchange
 from .._persist import ComeBack, Refused, persist
+from .._protocol.seal_cost import salt_by_key
 from .._refusal import refusal_of
 from .._surroundings import Surroundings
 from ..errors import UsageError
 from .agent_key import AgentKey
 from .credential import Credentials
+from .manifest import Stated, Terms, nothing_stated, state_manifest
 from .registration import register
-from .same_json import is_same_json
 
 _COURTESY = 0.3
 """Of several processes of one agent, those that offer nothing let the others come first."""
@@ -34,6 +35,7 @@ class KeyMember:
         token: str | None,
         surroundings: Surroundings,
         patience: float,
+        terms: Terms | None = None,
     ) -> None:
         self._exchange = exchange
         self._agent = agent
@@ -44,7 +46,8 @@ class KeyMember:
         self._surroundings = surroundings
         self._patience = patience
         self._credentials = Credentials(agent, namespace, relay, key, surroundings)
-        self._offered: Sequence[dict[str, Any]] = []
+        self._terms = terms or {}
+        self._stated = nothing_stated(agent)
         self._was_known = False
         self._readmission: asyncio.Task[None] | None = None
         self._looks: set[asyncio.Task[None]] = set()
@@ -60,11 +63,22 @@ class KeyMember:
         # One caller that gives up must not spoil it for the others.
         await asyncio.shield(self._readmission)
 
-    async def offer(self, capabilities: Sequence[dict[str, Any]]) -> None:
+    async def offer(
+        self, capabilities: Sequence[dict[str, Any]], costs: Mapping[str, dict[str, Any]] | None = None
+    ) -> None:
         """What the agent offers from now on, also after the relay has forgotten it."""
-        if not await self._offers_already(capabilities):
-            await self._register(capabilities)
-        self._offered = capabilities
+
+        def salt_of(capability: str, cost: dict[str, Any]) -> str:
+            return salt_by_key(self._key.sign, self._agent, capability, cost)
+
+        stated = state_manifest(self._agent, self._terms, capabilities, costs or {}, salt_of)
+        if not await self._states_already(stated):
+            await self._register(stated)
+        self._stated = stated
+
+    @property
+    def _offers_something(self) -> bool:
+        return bool(self._stated.manifest["capabilities"])
 
     def known(self) -> None:
         """The relay answered a call of this agent: it knows it."""
@@ -72,7 +86,7 @@ class KeyMember:
 
     def returned(self) -> None:
         """Another process of this agent may have come back first and registered without offering anything."""
-        if self._offered:
+        if self._offers_something:
             look = asyncio.ensure_future(self._offer_again())
             self._looks.add(look)
             look.add_done_callback(self._looks.discard)
@@ -86,12 +100,12 @@ class KeyMember:
     async def _offer_again(self) -> None:
         try:
             if not (await self._view())["capabilities"]:
-                await self._register(self._offered)
+                await self._register(self._stated)
         except Exception:
             # Failing to look is no harm: whoever calls is told what is wrong.
             pass
 
-    async def _offers_already(self, capabilities: Sequence[dict[str, Any]]) -> bool:
+    async def _states_already(self, stated: Stated) -> bool:
         """A registration is a stranger's call, of which a relay takes few a second; to look is the agent's own."""
         if not self._was_known:
             return False
@@ -101,29 +115,35 @@ class KeyMember:
             # Whatever is wrong, registering finds it too, and tells.
             return False
         manifest = view["manifest"]
-        return manifest is not None and manifest["signed"] and is_same_json(view["capabilities"], list(capabilities))
+        if manifest is None or not manifest["signed"]:
+            return False
+        # What a key signed that was revoked since proves nothing to others: it is said again, with the key there is
+        # now.
+        revoked = [key["revoked_at"] for key in view["keys"] if key["revoked_at"] is not None]
+        if any(at >= manifest["since"] for at in revoked):
+            return False
+        return bool(manifest["digest"] == stated.digest)
 
     async def _readmit(self) -> None:
         # Registering replaces what the agent offers: a mere sender must not undo what its worker has just said.
-        if self._was_known and not self._offered:
+        if self._was_known and not self._offers_something:
             await self._surroundings.sleep(_COURTESY * (0.5 + self._surroundings.random()))
             if await self._is_known():
                 return
-        await self._register(self._offered)
+        await self._register(self._stated)
 
-    async def _register(self, capabilities: Sequence[dict[str, Any]]) -> None:
-        await persist(self._exchange.url, self._surroundings, self._patience, lambda: self._register_once(capabilities))
+    async def _register(self, stated: Stated) -> None:
+        await persist(self._exchange.url, self._surroundings, self._patience, lambda: self._register_once(stated))
         self._was_known = True
 
-    async def _register_once(self, capabilities: Sequence[dict[str, Any]]) -> None:
+    async def _register_once(self, stated: Stated) -> None:
         await register(
             self._exchange,
-            agent=self._agent,
             namespace=self._namespace,
             relay=self._relay,
             key=self._key,
             token=self._token,
-            capabilities=capabilities,
+            stated=stated,
         )
 
     async def _view(self) -> Any:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from .._exchange import Exchange
 from .._persist import Refused
 from .._protocol.signing import Message, sign_batch
@@ -12,6 +9,7 @@ from .._refusal import refusal_of
 from .._wire_json import write_json
 from ..errors import HandoffError
 from .agent_key import AgentKey
+from .manifest import Stated
 
 _TRIES_MOST = 3
 """A relay that restarted in between knows its old challenges no more."""
@@ -20,12 +18,11 @@ _TRIES_MOST = 3
 async def register(
     exchange: Exchange,
     *,
-    agent: str,
     namespace: str,
     relay: str,
     key: AgentKey,
     token: str | None,
-    capabilities: Sequence[dict[str, Any]],
+    stated: Stated,
 ) -> None:
     """`token`: of an operator, or of the agent itself; it admits the key where the relay does not take every new
     one."""
@@ -38,21 +35,21 @@ async def register(
                     "typ": "registration",
                     "relay": relay,
                     "namespace": namespace,
-                    "agent_id": agent,
                     "challenge": challenge,
                     "key": key.jwk,
-                    "capabilities": list(capabilities),
+                    **stated.manifest,
                 },
                 "The registration",
             )
             [proof] = sign_batch(key, [Message("registration", document.encode("utf-8"))])
-            body = {"signed": {"document": document, "proof": proof}}
+            beside = {"costs": stated.costs} if stated.costs else {}
+            body = {"signed": {"document": document, "proof": proof}, **beside}
             await exchange.once("register", body=body, authorization=token)
             return
         except Refused as refused:
             if refused.problem["reason"].startswith("challenge_") and tries < _TRIES_MOST:
                 continue
-            remedy = _remedy_for(refused.problem["reason"], agent, key.thumbprint)
+            remedy = _remedy_for(refused.problem["reason"], stated.manifest["agent_id"], key.thumbprint)
             if remedy is not None:
                 raise HandoffError.of(refused.problem, None, remedy) from None
             raise refusal_of(refused, None).error from None

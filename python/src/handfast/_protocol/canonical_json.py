@@ -53,7 +53,10 @@ def number_text(number: float) -> str:
     return f"{sign}{mantissa}e{place - 1:+d}"
 
 
-def manifest_digest(agent: str, capabilities: list[dict[str, Any]]) -> str:
-    """What acks and outcomes bind, as leases state it."""
-    text = canonical({"agent_id": agent, "capabilities": capabilities})
+_MANIFEST = ("agent_id", "capabilities", "version", "discovery_endpoint", "lease_seconds")
+
+
+def manifest_digest(holder: dict[str, Any]) -> str:
+    """What acks and outcomes bind, as leases state it. Whatever else the value holds is no part of the manifest."""
+    text = canonical({name: holder[name] for name in _MANIFEST if name in holder})
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -45,6 +45,10 @@ def read_document(typ: str, data: bytes) -> dict[str, Any]:
         _check_outcome(document)
     if typ == "registration":
         _check_registration(document)
+    if typ == "contract":
+        _check_place(document, "asker")
+    if typ == "proposal":
+        _check_proposal(document)
     return document
 
 
@@ -67,3 +71,25 @@ def _check_registration(document: dict[str, Any]) -> None:
         if capability["name"] in names:
             raise DocumentFault("unfit", f"/capabilities/{at}/name", "is listed twice")
         names.add(capability["name"])
+
+
+def _check_proposal(document: dict[str, Any]) -> None:
+    """Terms or a refusal, never both: a reader could pick the one it likes."""
+    if "terms" not in document:
+        if "decline" not in document:
+            raise DocumentFault("unfit", "", "must have terms or decline")
+        return
+    if "decline" in document:
+        raise DocumentFault("unfit", "/decline", "must not be given beside terms")
+    _check_place(document, "provider")
+    if document["terms"]["offer"] != document["offer"]:
+        raise DocumentFault("unfit", "/terms/offer", "must be the offer that is answered")
+
+
+def _check_place(document: dict[str, Any], signer: str) -> None:
+    terms = document["terms"]
+    if terms[signer] != document["from"]:
+        raise DocumentFault("unfit", f"/terms/{signer}", "must be who signs")
+    for name in ("relay", "namespace"):
+        if terms[name] != document[name]:
+            raise DocumentFault("unfit", f"/terms/{name}", "must be the document's own")

@@ -21,8 +21,9 @@ class SchemaFault(Exception):
 
 
 _KNOWN = {
-    "type", "const", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum", "required", "properties",
-    "additionalProperties", "propertyNames", "maxProperties", "items", "minItems", "maxItems", "anyOf", "description",
+    "type", "const", "enum", "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "required",
+    "properties", "additionalProperties", "propertyNames", "maxProperties", "items", "minItems", "maxItems", "anyOf",
+    "description",
 }  # fmt: skip
 
 
@@ -46,8 +47,8 @@ def check_schema(schema: dict[str, Any], value: Any, path: str = "") -> None:
         _check_object(schema, value, path)
     elif isinstance(value, list):
         _check_array(schema, value, path)
-    elif _is_number(value) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
-        raise SchemaFault(path, f"must be from {schema.get('minimum')} to {schema.get('maximum')}")
+    elif _is_number(value):
+        _check_number(schema, value, path)
 
 
 def _fits(schema: dict[str, Any], value: Any) -> bool:
@@ -79,6 +80,13 @@ def _is_number(value: Any) -> bool:
 def _pattern(text: str) -> re.Pattern[str]:
     # Python's $ also matches before a line feed at the end.
     return re.compile(text[:-1] + r"\Z" if text.endswith("$") else text)
+
+
+def _check_number(schema: dict[str, Any], value: float, path: str) -> None:
+    if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+        raise SchemaFault(path, f"must be from {schema.get('minimum')} to {schema.get('maximum')}")
+    if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
+        raise SchemaFault(path, f"must be above {schema['exclusiveMinimum']}")
 
 
 def _check_string(schema: dict[str, Any], value: str, path: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._base import Base
@@ -18,6 +18,8 @@ _FORMS = 'Give {"bytes": ..., "media_type": ..., "name": ...} or a reference {"s
 async def put_artifacts(base: Base, options: Mapping[str, Any], patience: float | None) -> list[dict[str, Any]]:
     """References to all of them. Bytes that are up already cost one call and change nothing."""
     given = options.get("artifacts") or []
+    if not isinstance(given, Sequence):
+        raise UsageError(f"The option artifacts is {given!r}.", f"Give a list. {_FORMS}")
     for each in given:
         _check(each)
     return list(await asyncio.gather(*(_put(base, each, patience) for each in given)))

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import PydanticUserError, TypeAdapter
-
 from .._acts import Draft
 from .._base import Base
 from .._duration import to_ms
 from .._protocol.ids import is_name, is_text_id, make_id
-from .._protocol.limits import ATTEMPTS, DURATION_MS, LEASE_LEAST_MS
-from .._relay_schema import for_relay
-from .._wire_json import check_size, check_text, plain_json, write_json
+from .._protocol.limits import ATTEMPTS, DURATION_MS, LEASE_LEAST_MS, VERSION_RANGE_CHARS
+from .._wire_json import check_size, check_text, plain_json, plain_text, write_json
 from ..errors import UsageError
+from .expected import schema_of
 from .sender import Parent
 
 
@@ -41,6 +39,7 @@ def draft_of(
         "id": handoff,
         "kind": kind if kind == "notice" else None,
         **_target_of(target),
+        "version": _range_of(said),
         "idempotency_key": _text_id("idempotency_key", said),
         "correlation_id": _text_id("correlation", said) or (None if parent is None else parent.correlation_id),
         "causation": None if parent is None else {"id": parent.id, "fence": parent.fence},
@@ -50,7 +49,8 @@ def draft_of(
         "priority": _whole("priority", said, 0, 9),
         "labels": _labels_of(said),
         "expects": None if expects is None else {"output_schema": schema_of(expects)},
-        "limits": _limits_of(said) or None,
+        "contract": _text_id("contract", said),
+        "limits": limits_of(said) or None,
         "budget": None if "budget" not in said else plain_json(said["budget"], "The budget"),
         "dead_letter_to": None if "dead_letter_to" not in said else _named("dead_letter_to", said["dead_letter_to"]),
         "evidence": said.get("evidence"),
@@ -66,19 +66,6 @@ def draft_of(
     value = plain_json(given, "The input")
     payload = write_json(value, "The input", ordered="idempotency_key" in kept)
     return Draft(kept, check_size(payload, "The input"), value=value)
-
-
-def schema_of(expects: Any) -> Any:
-    """JSON Schema as it is; of a pydantic model or any other type, the schema of what it takes."""
-    if isinstance(expects, Mapping):
-        return plain_json(expects, "The option expects")
-    try:
-        return for_relay(TypeAdapter(expects).json_schema())
-    except PydanticUserError as error:
-        raise UsageError(
-            f"The option expects is {expects!r}, which has no JSON Schema: {error.message}",
-            "Give a pydantic model, another type that pydantic knows, or JSON Schema as a dict.",
-        ) from None
 
 
 def _target_of(target: Any) -> dict[str, str]:
@@ -98,10 +85,20 @@ def _target_of(target: Any) -> dict[str, str]:
 
 def _named(option: str, value: Any) -> str:
     if is_name(value):
-        return str(value)
+        return plain_text(value)
     raise UsageError(
         f"{value!r} is no name ({option}).",
         "A name has up to 128 letters, digits, dots, underscores and hyphens, and begins with a letter or digit.",
+    )
+
+
+def _range_of(said: Mapping[str, Any]) -> str | None:
+    value = said.get("version")
+    if value is None or (isinstance(value, str) and 0 < len(value) <= VERSION_RANGE_CHARS):
+        return value
+    raise UsageError(
+        f"The option version is {value!r}.",
+        f'Give a range of versions of up to {VERSION_RANGE_CHARS} characters, as "^1.2".',
     )
 
 
@@ -123,6 +120,8 @@ def _labels_of(said: Mapping[str, Any]) -> dict[str, str] | None:
     labels = said.get("labels")
     if labels is None:
         return None
+    if not isinstance(labels, Mapping):
+        raise UsageError(f"The option labels is {labels!r}.", 'Give a dict of strings, such as {"team": "blue"}.')
     for key, value in labels.items():
         if not isinstance(key, str) or ":" in key or not isinstance(value, str):
             raise UsageError(f"The label {key!r} does not fit.", "Keys have no colon, and values are strings.")
@@ -130,7 +129,8 @@ def _labels_of(said: Mapping[str, Any]) -> dict[str, str] | None:
     return plain
 
 
-def _limits_of(said: Mapping[str, Any]) -> dict[str, Any]:
+def limits_of(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The clocks and counts that are said, as the wire has them."""
     limits = {
         "deadline_ms": _span("timeout", said),
         "queue_ms": _span("queue", said),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import HandfastError, HandoffError
+from ..errors import HandoffError
 
 
 def no_time_left(parent: str) -> HandoffError:
@@ -18,17 +18,6 @@ def no_time_left(parent: str) -> HandoffError:
     )
 
 
-def wait_over(what: str, waited: float) -> HandfastError:
-    """The caller's own limit on a wait is over."""
-    return HandfastError(
-        f"{what} did not come within {waited:g} s, the timeout of this wait.",
-        reason="wait_over",
-        remedy="The handoff goes on: wait again, follow events(), or cancel().",
-        retryable=True,
-        anchor="wait_over",
-    )
-
-
 def output_gone(handoff: str) -> HandoffError:
     """It is completed, and the relay no longer has the bytes of its output, or they do not fit into one answer."""
     return HandoffError(
@@ -36,6 +25,18 @@ def output_gone(handoff: str) -> HandoffError:
         code=404,
         reason="output_gone",
         remedy="Retention may have dropped it: take results in time, or keep them longer (keep-taken, keep-untaken).",
+        handoff=handoff,
+    )
+
+
+def output_unfit(handoff: str, expected: str, why: str) -> HandoffError:
+    """It is completed and fits the schema, but not the type that its sender reads it as."""
+    return HandoffError(
+        f"The handoff {handoff} is completed, but its output is no {expected}: {why}",
+        code=502,
+        reason="output_unfit",
+        remedy="It is not taken: read it as it came with outcome(), or correct the type that expects names.",
+        retryable=False,
         handoff=handoff,
     )
 

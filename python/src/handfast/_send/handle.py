@@ -11,8 +11,9 @@ from .._acts import cancel
 from .._duration import Duration, to_seconds
 from .._generated.views import HandoffView, ProgressView, Receipt
 from .._signal import unless, within
-from ..errors import HandoffError
-from .faults import explained, wait_over
+from ..errors import HandoffError, WaitOver
+from .expected import as_expected
+from .faults import explained
 from .follow import AsyncChunks, follow_events, until_set
 from .limits import ERRAND_PATIENCE
 from .output import output_of
@@ -23,7 +24,7 @@ from .waits import has_ended
 
 View = dict[str, Any]
 Out = TypeVar("Out", default=Any)
-"""What its result is taken for. Nothing is checked by it: `expects` does that."""
+"""What its result is: the type that was given as `expects`."""
 
 
 class AsyncHandle(Generic[Out]):
@@ -45,6 +46,7 @@ class AsyncHandle(Generic[Out]):
         receipt: Receipt | None = None,
         correlation: str | None = None,
         demands: Literal["signed", "any"] | None = None,
+        expects: Any = None,
         seen: View | None = None,
         ended: View | None = None,
     ) -> None:
@@ -53,6 +55,7 @@ class AsyncHandle(Generic[Out]):
         self.receipt = receipt
         self._sender = sender
         self._demands = demands or "any"
+        self._expects = expects
         self._correlation = correlation or (receipt["correlation_id"] if receipt is not None else None)
         self._view: View | None = None
         self._progress: dict[str, Any] | None = None
@@ -88,7 +91,7 @@ class AsyncHandle(Generic[Out]):
     async def acknowledged(self, *, timeout: Duration | None = None) -> HandoffView:
         """Returns once an agent has it and takes it. Raises if it ended before that.
 
-        :param timeout: Raises with reason ``wait_over`` after so long; the handoff goes on.
+        :param timeout: Raises WaitOver after so long; the handoff goes on.
         """
         view = await self._join(self._acknowledged, "The ack", timeout)
         # It ended since, but an agent had taken it: attempts count from the ack.
@@ -97,17 +100,18 @@ class AsyncHandle(Generic[Out]):
         return _shown(view)
 
     async def result(self, *, timeout: Duration | None = None, take: bool = True, verify: bool | None = None) -> Out:
-        """The output, once it is there.
+        """The output, once it is there: as the type that `expects` named when it was sent, else as plain JSON.
 
         Raises a HandoffError when it ended otherwise: `code` and `name` say how, `remedy` what to do.
 
+        :param timeout: Raises WaitOver after so long; the handoff goes on.
         :param take: Confirm to the relay, in the background, that the outcome is here.
         :param verify: Check the recipient's own signature under the outcome. Default: where it was demanded when
             sending.
         """
         view = await self._outcome(timeout, verify)
         # An output that cannot be read is not at hand: it is taken by nobody.
-        output = output_of(view) if view["state"] == "completed" else None
+        output = self._output_of(view) if view["state"] == "completed" else None
         if take:
             self._taken(view)
         if view["state"] != "completed":
@@ -155,6 +159,10 @@ class AsyncHandle(Generic[Out]):
         base = self._sender.base
         view = await self._told(base.link.call("get", params={"id": self.id}, query={"proofs": True}))
         return await proofs_of(base, view)
+
+    def _output_of(self, view: View) -> Out:
+        """Of one that is completed."""
+        return cast(Out, as_expected(self._expects, output_of(view), self.id))
 
     def _taken(self, view: View) -> None:
         """Takes it in the background, once: the outcome is in the caller's hands. Only its sender can take it."""
@@ -216,7 +224,7 @@ class AsyncHandle(Generic[Out]):
         """`what` is waited for, for the error that says it was in vain."""
         seconds = None if timeout is None else to_seconds(timeout, "The option timeout")
         sleep = self._sender.base.surroundings.sleep
-        late = lambda: wait_over(f"{what} of {self.id}", seconds or 0.0)  # noqa: E731
+        late = lambda: WaitOver(f"{what} of {self.id}", seconds or 0.0)  # noqa: E731
         return await unless(within(sleep, seconds, wait.join(), late), self._sender.parent_signal)
 
     async def _events(self) -> AsyncGenerator[dict[str, Any], None]:

@@ -2,8 +2,8 @@
 as a stream: each entry once, and then those that come.
 
 The relay's order is that of the handoffs' acceptance, so a newcomer can stand anywhere: the list is read from its
-beginning each time. While it is empty one call waits for the next entry. While something stays in it a wait would be
-answered at once, so there the list is looked at again after a pause, which grows while nothing is new.
+beginning each time. The mark that came with it lets the next call wait until something has come into it since,
+whatever else still stays in it.
 """
 
 from __future__ import annotations
@@ -26,46 +26,51 @@ def open_questions(base: Base, follow: bool) -> AsyncGenerator[dict[str, Any], N
     return _newcomers(base, "questions", "questions", follow)
 
 
+def open_calls(base: Base) -> AsyncGenerator[dict[str, Any], None]:
+    """Calls for proposals that are put to this agent, for as long as they are followed."""
+    return _newcomers(base, "proposals", "proposals", True)
+
+
 async def _newcomers(base: Base, operation: str, entries: str, follow: bool) -> AsyncGenerator[dict[str, Any], None]:
     known: set[str] = set()
+    since: str | None = None
     pause = PAUSE_LEAST
     while True:
+        asked_at = base.surroundings.monotonic()
         listed: set[str] = set()
         is_news = False
-        async for entry in _scan(base, operation, entries, follow, follow and not known):
-            listed.add(entry["id"])
-            if entry["id"] in known:
-                continue
-            known.add(entry["id"])
-            is_news = True
-            yield entry
+        mark: str | None = None
+        async for page in _pages(base, operation, follow, since):
+            mark = mark or page["mark"]
+            for entry in page[entries]:
+                listed.add(entry["id"])
+                if entry["id"] in known:
+                    continue
+                known.add(entry["id"])
+                is_news = True
+                yield entry
         if not follow:
             return
         # Kept as short as the list: what is no longer in it never comes back.
         known = listed
+        since = mark
         pause = PAUSE_LEAST if is_news else min(pause * 2, PAUSE_MOST)
-        # What was news may have been dealt with by now: then the next look may wait for more.
-        if not is_news and known:
+        # A relay whose marks never last must not be asked without a pause.
+        has_waited = base.surroundings.monotonic() - asked_at >= PAUSE_LEAST
+        if not is_news and not has_waited:
             await base.surroundings.sleep(pause)
 
 
-async def _scan(
-    base: Base, operation: str, entries: str, follow: bool, waits: bool
-) -> AsyncGenerator[dict[str, Any], None]:
-    """The whole list once, page by page; waiting for its first entry, if asked to.
+async def _pages(base: Base, operation: str, follow: bool, since: str | None) -> AsyncGenerator[dict[str, Any], None]:
+    """The whole list once, page by page.
 
     Whoever follows waits for what may come in a year: a relay that is away is waited for as long.
     """
-    cursor: str | None = None
-    while True:
-        page = await base.link.call(
-            operation,
-            query={"limit": PAGE, "cursor": cursor},
-            wait=WAIT if waits and cursor is None else None,
-            patience=math.inf if follow else None,
-        )
-        for entry in page[entries]:
-            yield entry
-        cursor = page["cursor"]
-        if cursor is None:
-            return
+    patience = math.inf if follow else None
+    # Calls for proposals all fit on one page.
+    query = {"since": since} if operation == "proposals" else {"limit": PAGE, "since": since}
+    page = await base.link.call(operation, query=query, wait=WAIT if follow else None, patience=patience)
+    yield page
+    while page.get("cursor") is not None:
+        page = await base.link.call(operation, query={"limit": PAGE, "cursor": page["cursor"]}, patience=patience)
+        yield page

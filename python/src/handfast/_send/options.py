@@ -49,9 +49,11 @@ class Budget(TypedDict, total=False):
     handoffs: int
 
 
-class TaskOptions(TypedDict, total=False):
-    """How one handoff is to be handled. Everything is optional."""
+class TaskTerms(TypedDict, total=False):
+    """How one handoff is to be handled, but for what its output must be. Everything is optional."""
 
+    version: str
+    """Only agents that offer the capability in a version of this range (``^1.2``, ``>=2 <4``). Default: any."""
     timeout: Duration
     """The deadline: an end is reached within it. Default: the relay's, 15 minutes."""
     queue: Duration
@@ -76,10 +78,10 @@ class TaskOptions(TypedDict, total=False):
     """0 (default) to 9: goes before what was accepted a little earlier."""
     labels: Mapping[str, str]
     """Your own marks, up to 16; handoffs can be listed by them."""
+    contract: str
+    """The id of a contract: its terms hold. An agent with a key names its provider and capability as target, as
+    `contract.send()` does by itself."""
     budget: Budget
-    expects: Any
-    """What the output must fit: a pydantic model or another type, or JSON Schema. Unfit output goes back to the
-    worker."""
     evidence: Literal["signed", "any"]
     """``signed``: only agents that sign their acks and outcomes themselves; `result()` then checks those signatures."""
     dead_letter_to: str
@@ -98,11 +100,23 @@ class TaskOptions(TypedDict, total=False):
     """The input is a str and goes as plain text, not as JSON."""
 
 
-class SendOptions(TaskOptions, total=False):
-    """The same, and the group."""
+class TaskOptions(TaskTerms, total=False):
+    """The same, and what its output must be."""
+
+    expects: Any
+    """What the output must fit: a pydantic model or another type, or JSON Schema. Unfit output goes back to the worker,
+    and `result()` is of that type."""
+
+
+class SendTerms(TaskTerms, total=False):
+    """Of one handoff, and its group."""
 
     correlation: str
     """The group it belongs to. Default: that of the handoff being worked on, else its own id."""
+
+
+class SendOptions(SendTerms, TaskOptions, total=False):
+    """All that may be said of one handoff."""
 
 
 class Task(TaskOptions, total=False):
@@ -113,11 +127,15 @@ class Task(TaskOptions, total=False):
     input: Any
 
 
-class ScatterOptions(SendOptions, total=False):
-    """Options of a whole scatter: those of `send` hold for every task that does not say otherwise."""
+class ScatterTerms(SendTerms, total=False):
+    """Of a whole scatter, but for what its outputs must be."""
 
     keep: bool
     """Do not cancel what is left when `any` or `quorum` is decided or `all` has failed. Default: False."""
+
+
+class ScatterOptions(ScatterTerms, SendOptions, total=False):
+    """Options of a whole scatter: those of `send` hold for every task that does not say otherwise."""
 
 
 _KNOWN = [*TaskOptions.__annotations__, "correlation"]

@@ -9,11 +9,9 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from .._duration import Duration, to_seconds
 from .._signal import unless, within
-from ..errors import HandoffError, ScatterError, UsageError
-from .faults import wait_over
+from ..errors import HandoffError, ScatterError, UsageError, WaitOver
 from .follow import until_set
 from .handle import AsyncHandle, Out
-from .output import output_of
 from .sender import Sender
 
 T = TypeVar("T")
@@ -151,7 +149,7 @@ class AsyncScatter(Generic[Out]):
             return await wait(await self.handles())
 
         sleep = self._sender.base.surroundings.sleep
-        limited = within(sleep, seconds, whole(), lambda: wait_over(what, seconds or 0.0))
+        limited = within(sleep, seconds, whole(), lambda: WaitOver(what, seconds or 0.0))
         return await unless(limited, self._sender.parent_signal)
 
     def _drop(self, handles: Sequence[AsyncHandle[Out]], reason: str) -> None:
@@ -194,9 +192,9 @@ async def _end_of(handle: AsyncHandle[Out], index: int) -> AsyncSettled[Out]:
         view: Any = await handle.outcome(take=False)
         if view["state"] != "completed":
             return AsyncSettled("failed", index, handle, error=HandoffError.ended(view))
-        return AsyncSettled("completed", index, handle, output=cast(Out, output_of(view)))
+        return AsyncSettled("completed", index, handle, output=handle._output_of(view))
     except HandoffError as error:
         # About this one alone: it is unknown, or its outcome is not proven. Else it is about the relay or the wait.
-        if error.reason not in ("unknown_handoff", "not_proven", "output_gone"):
+        if error.reason not in ("unknown_handoff", "not_proven", "output_gone", "output_unfit"):
             raise
         return AsyncSettled("failed", index, handle, error=error)

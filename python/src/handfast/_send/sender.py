@@ -8,6 +8,7 @@ from typing import Protocol
 
 from .._base import Base
 from .._signal import Signal
+from ..errors import HandoffError
 from .errands import Errands
 from .waits import Waits
 
@@ -37,6 +38,9 @@ class Parent(Protocol):
 
     def time_left(self) -> float:
         """Seconds of its deadline. The relay lets no child outlive it; without any left nothing is sent."""
+
+    def lost(self, refusal: HandoffError) -> None:
+        """A child was refused because the lease is over: told before any heartbeat does."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from typing_extensions import Unpack
 from .._acts import answer
 from .._base import Base
 from .._generated.views import QuestionView, Receipt
-from .._protocol.ids import is_id, make_id
+from .._protocol.ids import is_id, is_text_id, make_id
 from ..errors import UsageError
 from .errands import Errands
 from .follow import until_set
@@ -34,7 +34,13 @@ class SendingFrom:
     async def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> AsyncHandle[Any]:
         """Gives work away."""
         receipt = await submit_one(self._sender, "handoff", target, input, options)
-        return AsyncHandle(self._sender, receipt["id"], receipt=receipt, demands=options.get("evidence"))
+        return AsyncHandle(
+            self._sender,
+            receipt["id"],
+            receipt=receipt,
+            demands=options.get("evidence"),
+            expects=options.get("expects"),
+        )
 
     async def notify(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Receipt:
         """Tells something: ends as completed when it is acknowledged."""
@@ -48,6 +54,9 @@ class SendingFrom:
         """
         sender = self._sender
         surroundings = sender.base.surroundings
+        if not isinstance(tasks, Iterable):
+            remedy = 'Give a list of tasks: [{"capability": ..., "input": ...}].'
+            raise UsageError(f"The tasks of the scatter are {tasks!r}.", remedy)
         tasks = list(tasks)
         correlation = correlation_of(
             sender, options, lambda: make_id(surroundings.now(), surroundings.random_bytes(10))
@@ -71,6 +80,9 @@ class Sending(SendingFrom):
 
     def gather(self, correlation: str, *, keep: bool = False) -> AsyncScatter[Any]:
         """The handoffs that this agent sent under a correlation: what `scatter()` gave, found again."""
+        if not is_text_id(correlation):
+            # Nothing said would mean all that this agent ever sent.
+            raise UsageError(f"{correlation!r} is no correlation.", "Give that of a scatter: its correlation says it.")
         return AsyncScatter(self._sender, correlation, find_handles(self._sender, correlation), keep)
 
     def outcomes(self, *, follow: bool = True, take: bool = False) -> AsyncGenerator[AsyncHandle[Any], None]:
@@ -85,6 +97,8 @@ class Sending(SendingFrom):
     async def answer(self, question: str | QuestionView, value: Any) -> QuestionView:
         """Answers a question. Repeated alike it is answered alike; another answer is a conflict (409)."""
         known = question if isinstance(question, str) else cast("Mapping[str, Any]", question)
+        if not isinstance(known, str) and not (isinstance(known, Mapping) and isinstance(known.get("id"), str)):
+            raise UsageError(f"{question!r} is no question.", "Give one as questions() tells it, or its id.")
         return cast(QuestionView, await answer(self._sender.base, known, value))
 
     def of(self, parent: Parent) -> SendingFrom:

@@ -12,6 +12,7 @@ from .._generated.views import Receipt
 from .._protocol.ids import is_text_id
 from .._protocol.limits import BATCH_HANDOFFS
 from .._signal import unless
+from .._wire_json import plain_text
 from ..errors import HandoffError, UsageError
 from .artifacts import put_artifacts
 from .draft import draft_of, make_ids
@@ -66,8 +67,14 @@ async def submit_tasks(
                     raise
                 raise named from error
             handles += [
-                AsyncHandle(sender, receipt["id"], receipt=receipt, demands=draft.terms.get("evidence"))
-                for receipt, draft in zip(receipts, batch, strict=True)
+                AsyncHandle(
+                    sender,
+                    receipt["id"],
+                    receipt=receipt,
+                    demands=draft.terms.get("evidence"),
+                    expects={**options, **task}.get("expects"),
+                )
+                for receipt, draft, task in zip(receipts, batch, tasks[first : first + BATCH_HANDOFFS], strict=True)
             ]
         return handles
 
@@ -83,7 +90,7 @@ async def _draft_of_task(sender: Sender, handoff: str, task: Task, index: int, c
         raise UsageError(f"Task {index} of the scatter has no input.", "Give None where there is nothing to say.")
     shared = {name: value for name, value in common.items() if name not in ("keep", "idempotency_key")}
     key = common.get("idempotency_key")
-    options = {**shared, **({} if key is None else {"idempotency_key": f"{key}/{index}"}), **own}
+    options = {**shared, **({} if key is None else {"idempotency_key": f"{plain_text(key)}/{index}"}), **own}
     target = {name: task.get(name) for name in ("to", "capability") if task.get(name) is not None}
     artifacts = await put_artifacts(sender.base, options, sender.patience_left())
     return draft_of(handoff, "handoff", target, task["input"], options, artifacts, sender.parent)
@@ -96,7 +103,7 @@ def correlation_of(sender: Sender, options: Mapping[str, Any], make_one: Callabl
     # Repeated with its key a scatter is the same one, so its correlation is the same too.
     correlation = options.get("correlation") or inherited or options.get("idempotency_key") or make_one()
     if is_text_id(correlation):
-        return str(correlation)
+        return plain_text(correlation)
     message = f"{correlation!r} is no correlation for {sender.base.agent}."
     raise UsageError(message, "Give 1 to 256 characters without control characters.")
 
@@ -109,7 +116,12 @@ async def _while_wanted(sender: Sender, act: Callable[[], Awaitable[T]]) -> T:
     parent.signal.check()
     if parent.time_left() <= 0:
         raise no_time_left(parent.id)
-    return await unless(act(), parent.signal)
+    try:
+        return await unless(act(), parent.signal)
+    except HandoffError as error:
+        if error.reason == "lease_lost":
+            parent.lost(error)
+        raise
 
 
 _ABOUT_TASK = {402, 404, 406, 409, 412, 422, 428, 508}

@@ -21,6 +21,8 @@ from .current import current
 from .faults import Parked
 from .handlers import Handlers
 from .limits import CONCURRENCY, GRACE_S
+from .propose import Proposal, Propose
+from .proposing import Proposing
 from .server import Server
 from .serving import Serving
 from .signals import watch_signals
@@ -37,6 +39,8 @@ __all__ = [
     "Handler",
     "Parked",
     "Previous",
+    "Proposal",
+    "Propose",
     "Registry",
     "ServeOptions",
     "Server",
@@ -98,6 +102,9 @@ async def serve(
     except BaseException:
         server.crash()
         raise
+    proposing = Proposing(base, offered, lambda: server.is_stopping)
+    server.on_stopped(proposing.stop)
+    proposing.start()
     server.start()
     return server
 

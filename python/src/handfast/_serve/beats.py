@@ -15,6 +15,7 @@ from typing import Final
 from .._base import Base
 from .._link import ThreadLink
 from ..errors import HandoffError, RelayUnreachable
+from .faults import message_of
 from .held import Held
 from .limits import BEAT_MOST_S, BEAT_THREADS, BEATS
 
@@ -75,8 +76,8 @@ class Beats:
         self._link.close()
 
     def _spawn(self) -> None:
+        self._base.surroundings.spawn(self._run, f"handfast-heartbeats-{self._threads + 1}")
         self._threads += 1
-        self._base.surroundings.spawn(self._run, f"handfast-heartbeats-{self._threads}")
 
     def _wake(self) -> None:
         for wake in self._waiting:
@@ -84,25 +85,36 @@ class Beats:
 
     def _run(self) -> None:
         wake = threading.Event()
-        while True:
-            with self._lock:
-                wake.clear()
-                due, wait = self._next()
-                # Two are enough while nothing hangs.
-                if self._is_closed or (due is None and len(self._waiting) > 0 and self._threads > _ENOUGH):
-                    self._threads -= 1
-                    return
-                if due is None:
-                    self._waiting.append(wake)
-                else:
-                    due.is_on_its_way = True
-                    self._let_another_wait()
-            if due is not None:
-                self._beat(due)
-                continue
+        is_needed = True
+        while is_needed:
+            try:
+                is_needed = self._round(wake)
+            except Exception as error:  # No fault, of one beat or of a system without memory, ends those of all leases.
+                self._warn(error)
+
+    def _round(self, wake: threading.Event) -> bool:
+        """Whether another one follows on this thread."""
+        with self._lock:
+            wake.clear()
+            due, wait = self._next()
+            # Two are enough while nothing hangs.
+            if self._is_closed or (due is None and len(self._waiting) > 0 and self._threads > _ENOUGH):
+                self._threads -= 1
+                return False
+            if due is None:
+                self._waiting.append(wake)
+            else:
+                due.is_on_its_way = True
+                self._let_another_wait()
+        if due is not None:
+            self._beat(due)
+            return True
+        try:
             self._base.surroundings.wait(wake, wait)
+        finally:
             with self._lock:
                 self._waiting.remove(wake)
+        return True
 
     def _next(self) -> tuple[_Beating | None, float]:
         """What is due now; else how long until something is."""
@@ -119,8 +131,8 @@ class Beats:
             return
         try:
             self._spawn()
-        except RuntimeError:  # The system has no thread left: then one after the other.
-            self._threads -= 1
+        except (RuntimeError, MemoryError):  # The system has no thread left: then one after the other.
+            pass
 
     def _beat(self, beating: _Beating) -> None:
         """Whether or not it is answered, the next one follows: this one may be lost on a connection that died in
@@ -128,7 +140,7 @@ class Beats:
         held = beating.held
         started_at = self._base.surroundings.monotonic()
         over: HandoffError | None = None
-        pause = beating.interval
+        pause = beating.interval / 2
         try:
             held.hear(
                 self._link.call(
@@ -139,21 +151,19 @@ class Beats:
                     answer=beating.interval,
                 )
             )
+            pause = beating.interval
         except HandoffError as error:
             # Anything else than a last word is no reason to give up the work.
             over = error if error.code in _FINAL else None
-            pause /= 2
         except RelayUnreachable:
-            pass
-        except Exception as error:
-            self._warn(error)
-            pause /= 2
-        with self._lock:
-            beating.is_on_its_way = False
-            beating.due_at = started_at + pause
-            is_over = over is not None and self._leases.get(held.key) is beating
-            if is_over:
-                del self._leases[held.key]
+            pause = beating.interval
+        finally:
+            with self._lock:
+                beating.is_on_its_way = False
+                beating.due_at = started_at + pause
+                is_over = over is not None and self._leases.get(held.key) is beating
+                if is_over:
+                    del self._leases[held.key]
         if is_over and over is not None:
             held.end_from_thread(over)
 
@@ -163,5 +173,5 @@ class Beats:
         if self._is_closed or kind in self._warned:
             return
         self._warned.add(kind)
-        message = f"A heartbeat of {self._base.agent} failed, and the next is tried all the same: {kind}: {error}"
+        message = f"A heartbeat of {self._base.agent} failed, and the next is tried all the same: {message_of(error)}"
         self._base.warn("heartbeat_failed", message)

@@ -9,14 +9,19 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, TypeVar, Union
+from typing import Any, Final, Literal, TypeVar, Union
+
+from typing_extensions import Unpack
 
 from .._duration import Duration, to_ms
 from .._protocol.ids import is_name
+from .._wire_json import plain_text
 from ..errors import UsageError
 from .limits import DESCRIPTION_CHARS
+from .propose import Propose
 from .schema import ReadSchema, Side, read_schema
 from .signature import MISSING, Shape, shape_of
+from .terms import TERM_NAMES, CapabilityTerms, Cost, DataPolicy, Latency, Sla, state_terms, stated_cost
 
 Handler = Callable[..., Any]
 """Does the work of one handoff and returns its output: ``handler(input)`` or ``handler(input, ctx)``, plain or async.
@@ -37,7 +42,8 @@ class CapabilityDefinition:
 
     handler: Handler
     input: Any = None
-    """Any type that pydantic knows, or JSON Schema. Default: what the handler's annotations say; without, anything."""
+    """Any type that pydantic knows, JSON Schema, or shorthand: ``{"query": "string"}``. Default: what the handler's
+    annotations say; without, anything."""
     output: Any = None
     timeout: Duration | None = None
     """The attempt clock: how long one attempt may run. Default: the relay's, 5 minutes."""
@@ -50,6 +56,29 @@ class CapabilityDefinition:
     ext: Mapping[str, Any] | None = None
     text: bool = False
     """The handler is given text and returns text, sent as plain text and not as JSON."""
+    reliability: float | None = None
+    """The share of attempts that it says will succeed, above 0 and up to 1. The relay measures it."""
+    sla: Sla | None = None
+    """Over which time that share holds, and on which conditions."""
+    side_effects: Literal["none", "reversible", "irreversible"] | None = None
+    """What a run changes in the world."""
+    examples: Sequence[Mapping[str, Any]] | None = None
+    """``{"input": ..., "output": ..., "title": ...}`` each; the relay checks that they fit the schemas."""
+    max_concurrent: int | None = None
+    """How many handoffs all workers of the agent together take on at once."""
+    latency: Latency | None = None
+    """How long half of the attempts, and nearly all of them, take at most."""
+    cost: Cost | None = None
+    """The price, in millionths of the unit of account. It is sealed: only whoever asks for an offer is told."""
+    data_policy: DataPolicy | None = None
+    """What the agent does with what it is given. What is left out is not promised."""
+    questions: Sequence[Mapping[str, Any]] | None = None
+    """What it may ask the sender meanwhile: ``{"name": ..., "description": ..., "schema": ...}`` each."""
+    proposes: bool | None = None
+    """Wants to be asked before an offer is made in its name, and may price or decline."""
+    propose: Propose | None = None
+    """Asked before an offer is made in this agent's name: it prices, narrows the terms, or declines (``raise
+    Reject``). With it the capability ``proposes``, unless it says otherwise."""
     names: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """What could be named where the handler was defined, for annotations that are only text."""
 
@@ -67,11 +96,14 @@ class Offered:
 
     name: str
     manifest: dict[str, Any]
+    """Without its cost, which is sealed where it is stated."""
+    cost: dict[str, Any] | None
     handler: Handler
     shape: Shape
     input: ReadSchema | None
     output: ReadSchema | None
     text: bool
+    propose: Propose | None
 
 
 def _mentioned(handler: Any, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,6 +132,8 @@ class Registry:
         idempotent: bool | None = None,
         ext: Mapping[str, Any] | None = None,
         text: bool = False,
+        propose: Propose | None = None,
+        **terms: Unpack[CapabilityTerms],
     ) -> Callable[[F], F]:
         """For a function of either kind, which stays callable as before. Without a name: the function's own."""
         if name is not None and not isinstance(name, str):
@@ -107,14 +141,32 @@ class Registry:
                 "capability is used without brackets.", 'Write @hf.capability("name"), or @hf.capability().'
             )
 
+        strange = [key for key in terms if key not in TERM_NAMES]
+        if strange:
+            raise UsageError(f"{strange[0]!r} is not an option of a capability.", f"Use {', '.join(_option_names())}.")
+
         def keep(handler: F) -> F:
             own = name if name is not None else getattr(handler, "__name__", "")
             if own in self.definitions:
                 raise UsageError(f"There are two handlers of {own}.", "Give each capability a name of its own.")
             names = _mentioned(handler, sys._getframe(1).f_locals)
-            self.definitions[own] = CapabilityDefinition(
-                handler, input, output, timeout, description, version, tags, idempotent, ext, text, names
+            definition = CapabilityDefinition(
+                handler,
+                input,
+                output,
+                timeout,
+                description,
+                version,
+                tags,
+                idempotent,
+                ext,
+                text,
+                propose=propose,
+                names=names,
+                **terms,
             )
+            _check(own, definition)
+            self.definitions[own] = definition
             return handler
 
         return keep
@@ -128,6 +180,23 @@ class Registry:
         return {**self.definitions, **given}
 
 
+_NOT_YET: Final = frozenset(["class-not-fully-defined", "undefined-annotation"])
+"""Pydantic's words for a type whose parts are defined further down."""
+
+
+def _check(name: str, definition: CapabilityDefinition) -> None:
+    """What is wrong with a handler is said where it stands, and not where it is served.
+
+    Only what is defined further down in its module cannot be told yet: `serve()` reads it all again.
+    """
+    try:
+        read_capability(name, definition)
+    except UsageError as error:
+        cause = error.__cause__
+        if not isinstance(cause, NameError) and getattr(cause, "code", None) not in _NOT_YET:
+            raise
+
+
 def read_capabilities(capabilities: Capabilities) -> dict[str, Offered]:
     """Each as the loop uses it. Raises a UsageError that says what is wrong with which."""
     if not capabilities:
@@ -135,12 +204,14 @@ def read_capabilities(capabilities: Capabilities) -> dict[str, Offered]:
             "There is no capability to serve.",
             'Put @hf.capability("name") on a function, or name one here: serve({"shout": lambda text: text.upper()}).',
         )
-    return {name: read_capability(name, entry) for name, entry in capabilities.items()}
+    read = [read_capability(name, entry) for name, entry in capabilities.items()]
+    return {offered.name: offered for offered in read}
 
 
 def read_capability(name: str, entry: Handler | CapabilityDefinition | Mapping[str, Any]) -> Offered:
     if not is_name(name):
         raise UsageError(f"{name!r} is no name for a capability.", _NAME_REMEDY)
+    name = plain_text(name)
     definition = _definition(name, entry)
     shape = shape_of(definition.handler, name, definition.names, must_read=_needs_hints(definition))
     reads = functools.partial(_schema, name, definition, shape)
@@ -148,17 +219,19 @@ def read_capability(name: str, entry: Handler | CapabilityDefinition | Mapping[s
     return Offered(
         name=name,
         manifest=_manifest(name, definition, input, output),
+        cost=stated_cost(name, definition.cost),
         handler=definition.handler,
         shape=shape,
         input=input,
         output=output,
         text=definition.text,
+        propose=definition.propose,
     )
 
 
 def _definition(name: str, entry: Any) -> CapabilityDefinition:
     if isinstance(entry, Mapping):
-        known = [each.name for each in fields(CapabilityDefinition) if each.name != "names"]
+        known = _option_names()
         strange = [key for key in entry if key not in known]
         if strange:
             raise UsageError(f"{strange[0]!r} is not an option of the capability {name}.", f"Use {', '.join(known)}.")
@@ -166,7 +239,13 @@ def _definition(name: str, entry: Any) -> CapabilityDefinition:
     definition = entry if isinstance(entry, CapabilityDefinition) else CapabilityDefinition(entry)
     if not callable(definition.handler):
         raise UsageError(f"The capability {name} has no handler.", f'Give one: {{"{name}": lambda input, ctx: ...}}.')
+    if definition.propose is not None and not callable(definition.propose):
+        raise UsageError(f"The propose of {name} is {definition.propose!r}.", "Give a function of one call.")
     return definition
+
+
+def _option_names() -> list[str]:
+    return [each.name for each in fields(CapabilityDefinition) if each.name != "names"]
 
 
 def _needs_hints(definition: CapabilityDefinition) -> bool:
@@ -185,6 +264,9 @@ def _schema(name: str, definition: CapabilityDefinition, shape: Shape, side: Sid
 def _manifest(
     name: str, definition: CapabilityDefinition, input: ReadSchema | None, output: ReadSchema | None
 ) -> dict[str, Any]:
+    terms = {term: getattr(definition, term) for term in TERM_NAMES}
+    if definition.propose is not None and definition.proposes is None:
+        terms["proposes"] = True
     said = {
         "description": _description(definition),
         "version": definition.version,
@@ -193,6 +275,7 @@ def _manifest(
         "timeout_seconds": _seconds(name, definition.timeout),
         "idempotent": definition.idempotent,
         "tags": None if definition.tags is None else list(definition.tags),
+        **state_terms(name, terms),
         "ext": None if definition.ext is None else dict(definition.ext),
     }
     return {"name": name, **{key: value for key, value in said.items() if value is not None}}

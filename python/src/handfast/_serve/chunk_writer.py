@@ -11,6 +11,7 @@ import asyncio
 
 from .._base import Base
 from .._signal import unless
+from .._wire_json import plain_text
 from ..errors import HandfastError, HandoffError
 from .faults import message_of
 from .held import Held
@@ -42,7 +43,7 @@ class ChunkWriter:
         """Without waiting for anything."""
         if self._has_given_up or self._held.is_over or text == "":
             return
-        self._pending.append(str(text))
+        self._pending.append(plain_text(text))
         self._pending_chars += len(text)
         if self._pending_chars > CHUNK_PENDING_CHARS:
             self._give_up("it is written faster than the relay takes it, and nobody waits for ctx.write")

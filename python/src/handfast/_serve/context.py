@@ -15,12 +15,13 @@ from .._duration import Duration
 from .._generated.views import Receipt
 from .._link import closed_error
 from .._send.handle import AsyncHandle
-from .._send.options import Artifact, ScatterOptions, SendOptions, Target, Task
+from .._send.options import Artifact, ScatterOptions, ScatterTerms, SendOptions, SendTerms, Target, Task
 from .._send.scatter import AsyncScatter
 from ..errors import UsageError
 from .held import Held
 from .limits import CHUNK_CHARS
 from .questions import Asking
+from .signals import is_of_process
 from .stop_signal import StopSignal
 from .workings import Workings
 
@@ -151,6 +152,14 @@ class AsyncContext(AnyContext):
         """
         return await self._workings.ask(question, Asking(to, schema, within, park, id))
 
+    @overload
+    async def send(
+        self, target: Target, input: Any, *, expects: type[T], **options: Unpack[SendTerms]
+    ) -> AsyncHandle[T]: ...
+
+    @overload
+    async def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> AsyncHandle[Any]: ...
+
     async def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> AsyncHandle[Any]:
         """Gives work away. Options as of the client's own ``send``."""
         return await self._workings.sending.send(target, input, **options)
@@ -158,6 +167,14 @@ class AsyncContext(AnyContext):
     async def notify(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Receipt:
         """Tells something: ends as completed when it is acknowledged."""
         return await self._workings.sending.notify(target, input, **options)
+
+    @overload
+    def scatter(
+        self, tasks: Sequence[Task], *, expects: type[T], **options: Unpack[ScatterTerms]
+    ) -> AsyncScatter[T]: ...
+
+    @overload
+    def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> AsyncScatter[Any]: ...
 
     def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> AsyncScatter[Any]:
         """Gives many pieces of work away at once."""
@@ -230,6 +247,12 @@ class Context(AnyContext):
         """As that of AsyncContext: asks the sender, or whoever offers `to`, and returns the answer."""
         return self._wait(self._workings.ask(question, Asking(to, schema, within, park, id)))
 
+    @overload
+    def send(self, target: Target, input: Any, *, expects: type[T], **options: Unpack[SendTerms]) -> Handle[T]: ...
+
+    @overload
+    def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Handle[Any]: ...
+
     def send(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Handle[Any]:
         """Gives work away. Options as of the client's own ``send``."""
         from .._sync_handle import Handle
@@ -239,6 +262,12 @@ class Context(AnyContext):
     def notify(self, target: Target, input: Any, **options: Unpack[SendOptions]) -> Receipt:
         """Tells something: ends as completed when it is acknowledged."""
         return self._wait(self._workings.sending.notify(target, input, **options))
+
+    @overload
+    def scatter(self, tasks: Sequence[Task], *, expects: type[T], **options: Unpack[ScatterTerms]) -> Scatter[T]: ...
+
+    @overload
+    def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> Scatter[Any]: ...
 
     def scatter(self, tasks: Sequence[Task], **options: Unpack[ScatterOptions]) -> Scatter[Any]:
         """Gives many pieces of work away at once."""
@@ -256,9 +285,24 @@ class Context(AnyContext):
                 "A context that blocks was used on the event loop, which would wait for itself.",
                 "Make the handler an async function: it is given the context that is awaited.",
             )
+        kept = _kept(work)
         try:
-            future = asyncio.run_coroutine_threadsafe(work, self._workings.loop)
+            future = asyncio.run_coroutine_threadsafe(kept, self._workings.loop)
         except RuntimeError:  # The loop is closed, and with it the client.
+            kept.close()
             work.close()
             raise closed_error() from None
-        return self._workings.surroundings.join(future)
+        ended = self._workings.surroundings.join(future)
+        if isinstance(ended, BaseException):
+            raise ended
+        return ended[0]
+
+
+async def _kept(work: Coroutine[Any, Any, T]) -> tuple[T] | BaseException:
+    """What would end the event loop, such as a validator's SystemExit, is the handler's: as a value it gets there."""
+    try:
+        return (await work,)
+    except (SystemExit, KeyboardInterrupt) as error:
+        if is_of_process(error):
+            raise
+        return error

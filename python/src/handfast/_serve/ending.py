@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from .._protocol.limits import DURATION_MS
-from .._wire_json import check_size, plain_json, write_json
+from .._typed import Unfit
+from .._wire_json import check_size, plain_json, plain_text, write_json
 from ..errors import Fail, HandfastError, Reject, Retry
 from .capabilities import Offered
 from .faults import message_of, outcome_error
-from .schema import NotJson, Unfit
+from .schema import NotJson
+from .signals import is_of_process
 from .strict_detail import well_formed
 
 
@@ -78,9 +80,9 @@ def plainest(ending: Ending, has_more: bool) -> Ending | None:
 
 
 def ending_of_returned(offered: Offered, returned: Any) -> Ending:
-    if offered.text:
-        return Completed(_text_of(returned), is_text=True)
     try:
+        if offered.text:
+            return Completed(_text_of(returned), is_text=True)
         value = returned if offered.output is None else offered.output.written(returned)
         output = plain_json(value, "The output")
         check_size(write_json(output, "The output"), "The output")
@@ -89,7 +91,9 @@ def ending_of_returned(offered: Offered, returned: Any) -> Ending:
         return unfit(str(fault))
     except NotJson as fault:
         return Failed(outcome_error("output_not_json", f"The output cannot be sent as JSON: {fault}"), False)
-    except Exception as error:
+    except BaseException as error:  # A validator of the user's own may raise anything.
+        if is_of_process(error):
+            raise
         return Failed(outcome_error("output_not_json", message_of(error)), False)
 
 
@@ -101,7 +105,7 @@ def unfit(fault: str) -> Failed:
 def _text_of(returned: Any) -> str:
     """What a text handler returns besides text is shown as JSON, so that nothing is lost."""
     if isinstance(returned, str):
-        return well_formed(str(returned))
+        return well_formed(plain_text(returned))
     if returned is None:
         return ""
     if isinstance(returned, (bytes, bytearray)):

@@ -89,4 +89,6 @@ class Handlers:
         base = self._weak()
         found = (self.find(name) for name in self.names)
         if base is not None:
-            await base.register([offered.manifest for offered in found if offered is not None])
+            offers = [offered for offered in found if offered is not None]
+            costs = {offered.name: offered.cost for offered in offers if offered.cost is not None}
+            await base.register([offered.manifest for offered in offers], costs)

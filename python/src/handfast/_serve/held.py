@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from .._base import Base
 from .._signal import Signal
-from .._surroundings import Surroundings
 from ..errors import HandoffError
+from .faults import story_of
 from .stop_signal import StopSignal
 
 _OVER = frozenset([408, 410, 412])
@@ -17,19 +18,20 @@ _OVER = frozenset([408, 410, 412])
 class Held:
     """Of its server's event loop, but for ``end_from_thread`` and the signal."""
 
-    def __init__(self, surroundings: Surroundings, lease: Mapping[str, Any], worker: str) -> None:
+    def __init__(self, base: Base, lease: Mapping[str, Any], worker: str) -> None:
         self.lease = lease
         self.worker = worker
-        self.signal = StopSignal(surroundings)
+        self.signal = StopSignal(base.surroundings, self._warn_of_listener)
         """For the handler, on whatever thread."""
         self.told = Signal()
         """The same for waits on the event loop: the handler is to come to its end."""
         self.over = Signal()
         """Set when nothing changes anything any more, and not before: a handler told to stop may still say
         something."""
-        self._surroundings = surroundings
+        self._base = base
+        self._surroundings = base.surroundings
         self._loop = asyncio.get_running_loop()
-        self._deadline_at = surroundings.now() + lease["deadline_ms"]
+        self._deadline_at = base.surroundings.now() + lease["deadline_ms"]
         self._is_left = False
 
     @property
@@ -92,8 +94,14 @@ class Held:
 
     def hurry(self, reason: Exception) -> None:
         """The handler is to come to its end; the lease still lives."""
-        self.signal.set(reason)
-        self.told.set(reason)
+        try:
+            self.signal.set(reason)
+        finally:
+            self.told.set(reason)
+
+    def _warn_of_listener(self, error: BaseException) -> None:
+        message = f"A listener on the signal of handoff {self.id} raised: {story_of(error)}"
+        self._base.warn("listener_failed", message, self.id)
 
 
 def key_of(lease: Mapping[str, Any]) -> tuple[str, int]:

@@ -39,10 +39,14 @@ DETAIL_DEPTH: Final = 32
 """Of the 64 levels that a document may have."""
 DEAF_S: Final = 3.0
 """A handler that goes on for so long after it was told to stop is named in a warning."""
+PROPOSE_THREADS: Final = 4
+"""Threads for plain functions that answer calls for proposals: never those of the handlers."""
 ROOM_PAUSE_S: Final = 5.0
 """An output that a full relay has no room for is told again this often."""
 ROOM_PATIENCE_S: Final = 60.0
 """And for this long: then it is a failure."""
+NO_THREAD_PAUSE_S: Final = 1.0
+"""Before a handoff is given back for whose handler the system had no thread: at once it would come back at once."""
 ERRAND_PATIENCE_S: Final = 2.0
 """How long a last call (a release, a claim taken back) goes on trying while the relay is away."""
 DESCRIPTION_CHARS: Final = 2_000

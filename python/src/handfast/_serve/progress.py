@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from .._base import Base
+from .._wire_json import plain_text
 from ..errors import HandfastError
 from .held import Held
 from .limits import PROGRESS_NOTE_CHARS, PROGRESS_S
@@ -29,7 +30,7 @@ class Progress:
             return
         self._unsent = {
             **({} if fraction is None or math.isnan(fraction) else {"fraction": min(1.0, max(0.0, float(fraction)))}),
-            **({} if note is None else {"note": well_formed(str(note))[:PROGRESS_NOTE_CHARS]}),
+            **({} if note is None else {"note": well_formed(plain_text(note))[:PROGRESS_NOTE_CHARS]}),
         }
         if self._sending is None:
             self._sending = asyncio.create_task(self._send_all())

@@ -15,12 +15,13 @@ from .._base import Base
 from .._duration import Duration, to_ms
 from .._send.proofs import proven_answer
 from .._signal import unless
+from .._typed import Unfit
 from .._wire_json import plain_json
 from ..errors import HandfastError, HandoffError, RelayUnreachable
 from .faults import Parked, parked_reason
 from .held import Held
 from .limits import CLAIM_WAIT_S
-from .schema import ReadSchema, Unfit, read_schema
+from .schema import ReadSchema, read_schema
 
 _AGAIN: Final = "--again-"
 

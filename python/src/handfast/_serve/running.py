@@ -19,7 +19,7 @@ from .current import enter
 from .held import Held
 from .limits import DEAF_S
 from .serving import Serving
-from .signals import ProcessEnd
+from .signals import is_of_process
 from .workings import Workings
 
 
@@ -83,9 +83,9 @@ async def _on_loop(held: Held, call: Callable[[], Awaitable[Any]]) -> Returned |
     async def run() -> Returned | Raised:
         try:
             return Returned(await call())
-        except (KeyboardInterrupt, ProcessEnd):
-            raise
         except BaseException as error:
+            if is_of_process(error):
+                raise
             return Raised(error)
 
     task = asyncio.ensure_future(run())

@@ -11,18 +11,13 @@ from typing import Any, Literal, Protocol
 
 import pydantic
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError
 
 from .._relay_schema import for_relay
+from .._typed import Unfit, faults, opened
 from ..errors import UsageError
 
-_FAULTS_NAMED = 8
-
 Side = Literal["input", "output"]
-
-
-class Unfit(Exception):
-    """A value does not fit; the message says where and why."""
 
 
 class NotJson(Exception):
@@ -86,13 +81,7 @@ class _Typed:
         self._adapter = adapter
 
     def opened(self, value: Any) -> Any:
-        try:
-            if isinstance(value, bytes):
-                return self._adapter.validate_python(value)
-            # As JSON: a strict model takes a date from a text there, and only there.
-            return self._adapter.validate_json(to_json(value))
-        except pydantic.ValidationError as error:
-            raise Unfit(faults(error)) from error
+        return opened(self._adapter, value)
 
     def written(self, value: Any) -> Any:
         try:
@@ -103,16 +92,3 @@ class _Typed:
             return self._adapter.dump_python(fitting, mode="json", by_alias=True, warnings=False)
         except (PydanticSerializationError, ValueError) as error:
             raise NotJson(str(error)) from error
-
-
-def faults(error: pydantic.ValidationError) -> str:
-    """Where and why, without the values: they may be nobody else's business."""
-    told = error.errors(include_url=False, include_context=False, include_input=False)
-    sentences = [_sentence(tuple(each["loc"]), each["msg"]) for each in told[:_FAULTS_NAMED]]
-    more = len(told) - len(sentences)
-    return "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
-
-
-def _sentence(location: tuple[int | str, ...], message: str) -> str:
-    place = "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in location)
-    return message if place == "" else f"{place}: {message}"

@@ -47,6 +47,12 @@ class Server:
         self._is_stopping = False
         self._is_ended = False
 
+    def __repr__(self) -> str:
+        served = ", ".join(self._serving.handlers.names)
+        is_done = "stopped" if self._is_ended else "stopping"
+        state = is_done if self._is_stopping else f"serves {served}, works on {self.active}"
+        return f"<{type(self).__name__} {self.agent} {state}>"
+
     @property
     def agent(self) -> str:
         return self._serving.base.agent
@@ -65,6 +71,10 @@ class Server:
     def is_stopping(self) -> bool:
         """True as well once it has stopped."""
         return self._is_stopping
+
+    @property
+    def has_stopped(self) -> bool:
+        return self._is_ended
 
     @property
     def is_awaited(self) -> bool:
@@ -171,7 +181,7 @@ class Server:
         self._fill()
 
     def _begin(self, lease: Mapping[str, Any]) -> None:
-        held = Held(self._serving.base.surroundings, lease, self.worker)
+        held = Held(self._serving.base, lease, self.worker)
         self._held[held.key] = held
         self._idle.clear()
         self._spawn(self._run(held))

@@ -2,11 +2,13 @@
 
 The first stops every worker of the process in order, and then the process ends with 0, unless somebody waits for a
 worker's end, or listens to the signal too: those have an end of their own in mind. A second signal ends the process
-as if nobody had listened. One listener serves all workers, and goes with the last of them.
+as if nobody had listened. One listener serves all workers, and goes with the last of them. A process that is forked off
+has no workers, and its signals are its own.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable
@@ -16,6 +18,15 @@ from typing import Any, Final, Protocol
 
 class ProcessEnd(SystemExit):
     """Ends the process after its workers have stopped, letting everything on the way out tidy up."""
+
+
+def is_of_process(error: BaseException) -> bool:
+    """Whether it says that the process is to end, and not what somebody's function came to.
+
+    Signals are heard on the main thread alone: on any other these are exceptions like all others.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and isinstance(error, (KeyboardInterrupt, ProcessEnd))
 
 
 class Stoppable(Protocol):
@@ -39,6 +50,7 @@ class _Watch:
         self._lock = threading.RLock()
         self._servers: set[Stoppable] = set()
         self._before: dict[int, Any] = {}
+        self._mask = threading.local()
         self._left = 0
         self._is_stopping = False
         self._is_ending = False
@@ -70,6 +82,26 @@ class _Watch:
         with self._lock:
             if not self._servers and not self._is_stopping:
                 self._restore()
+
+    def hold_back(self) -> None:
+        """Before a fork: a signal to the new process waits until that listens for itself, and is not lost."""
+        self._mask.before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS) if self._before else None
+
+    def let_through(self) -> None:
+        """After it, in both."""
+        before, self._mask.before = getattr(self._mask, "before", None), None
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def forget(self) -> None:
+        """In a process that was forked off: a signal there is not for the workers, which stayed behind."""
+        # Whoever held the old one, at the moment of the fork, is not here to let go of it.
+        self._lock = threading.RLock()
+        self._servers = set()
+        self._left = 0
+        self._is_stopping = self._is_ending = False
+        self._restore()
+        self.let_through()
 
     def _restore(self) -> None:
         """On another thread than the main one that is impossible: then the listener stays, and hands on what it
@@ -135,6 +167,8 @@ def _is_default(handler: Any) -> bool:
 
 
 _watch = _Watch()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_watch.hold_back, after_in_parent=_watch.let_through, after_in_child=_watch.forget)
 
 
 def watch_signals(server: Stoppable) -> Callable[[], None]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from .._surroundings import Surroundings
+from .signals import is_of_process
 
 _LONG_S: Final = 3_600.0
 
@@ -17,8 +18,10 @@ class StopSignal:
     Set when the handoff is canceled or expired, when the lease is lost, and when the worker stops.
     """
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: Surroundings, on_fault: Callable[[BaseException], None]) -> None:
+        """`on_fault` is told what a listener raised, on whatever thread."""
         self._surroundings = surroundings
+        self._on_fault = on_fault
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._reason: Exception | None = None
@@ -53,12 +56,15 @@ class StopSignal:
             raise self._reason
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Calls once when it is set, on the thread that sets it, or at once if it is; the answer lets go."""
+        """Calls once when it is set, on the thread that sets it, or at once if it is; the answer lets go.
+
+        Listeners are called in the order in which they came; what one raises is a warning, and the next is called.
+        """
         with self._lock:
             if not self._event.is_set():
                 self._listeners.append(listener)
                 return lambda: self._forget(listener)
-        listener()
+        self._call(listener)
         return lambda: None
 
     def set(self, reason: Exception) -> None:
@@ -69,7 +75,16 @@ class StopSignal:
             self._event.set()
             listeners, self._listeners = self._listeners, []
         for listener in listeners:
+            self._call(listener)
+
+    def _call(self, listener: Callable[[], None]) -> None:
+        """The thread is the heartbeats' or the event loop's: it goes on, whatever a handler's own function raises."""
+        try:
             listener()
+        except BaseException as error:
+            if is_of_process(error):
+                raise
+            self._on_fault(error)
 
     def _forget(self, listener: Callable[[], None]) -> None:
         with self._lock:

@@ -6,6 +6,7 @@ becomes text where it says something.
 
 from __future__ import annotations
 
+import enum
 import json
 import math
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from .._protocol.limits import SAFE_INTEGER
+from .._wire_json import plain_text
 from .limits import DETAIL_BYTES, DETAIL_DEPTH
 
 
@@ -44,8 +46,10 @@ class _Fitting:
             raise ValueError("more parts than bytes are allowed")
         if value is None or isinstance(value, bool):
             return value
+        if isinstance(value, enum.Enum):
+            return self.fit(value.value, depth + 1)
         if isinstance(value, str):
-            return well_formed(str(value))
+            return well_formed(plain_text(value))
         if isinstance(value, (int, float)):
             return value if math.isfinite(value) and abs(value) <= SAFE_INTEGER else str(value)
         if isinstance(value, BaseException):
@@ -54,7 +58,7 @@ class _Fitting:
         if depth >= DETAIL_DEPTH:
             return "…"
         if isinstance(value, Mapping):
-            members = ((str(name), member) for name, member in value.items())
+            members = ((plain_text(name), member) for name, member in value.items())
             return {well_formed(name): self.fit(member, depth + 1) for name, member in members if name != "__proto__"}
         if isinstance(value, (list, tuple, set, frozenset)):
             return [self.fit(item, depth + 1) for item in value]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 
 from .._duration import Duration
+from .._link import closed_error
 from .._surroundings import Surroundings
 from ..errors import UsageError
 from .server import Server
@@ -21,6 +22,9 @@ class SyncServer:
         self._server = server
         self._loop = loop
         self._surroundings = surroundings
+
+    def __repr__(self) -> str:
+        return repr(self._server).replace("Server", "SyncServer", 1)
 
     @property
     def agent(self) -> str:
@@ -68,12 +72,21 @@ class SyncServer:
                 "The worker was used on its own event loop, which would wait for itself.",
                 "Stop it from another thread; an async handler can ask for that with asyncio.to_thread(server.stop).",
             )
+        coroutine = work()
+        try:
+            future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        except RuntimeError:  # The loop is closed.
+            coroutine.close()
+            return self._check_stopped()
+        try:
+            self._surroundings.join(future)
+        except concurrent.futures.CancelledError:  # The loop ended under it.
+            self._check_stopped()
 
-        async def run() -> None:
-            await work()
-
-        future: concurrent.futures.Future[None] = asyncio.run_coroutine_threadsafe(run(), self._loop)
-        self._surroundings.join(future)
+    def _check_stopped(self) -> None:
+        """A client that closes stops its workers first: then there is nothing to wait for."""
+        if not self._server.has_stopped:
+            raise closed_error()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -1,7 +1,8 @@
 """The threads that plain handlers run on: as many as there are slots, made when needed, kept for the next handler.
 
 Those of ``concurrent.futures`` are waited for when the interpreter ends; a handler that does not end must not keep a
-worker alive that was told to stop, so these are daemons.
+worker alive that was told to stop, so these are daemons. Where the system has no thread left for the moment, the job is
+not taken and the next one is tried anew.
 """
 
 from __future__ import annotations
@@ -17,6 +18,10 @@ T = TypeVar("T")
 _Job = Callable[[], None]
 
 
+class NoThread(Exception):
+    """The system starts no thread just now: the job was not begun."""
+
+
 class HandlerThreads(Executor):
     """An executor of daemon threads."""
 
@@ -28,6 +33,7 @@ class HandlerThreads(Executor):
         self._idle = 0
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Raises NoThread."""
         future: Future[T] = Future()
 
         def job() -> None:
@@ -40,9 +46,7 @@ class HandlerThreads(Executor):
 
         with self._lock:
             if self._idle == 0 and self._threads < self._most:
-                self._threads += 1
-                name = f"handfast-handler-{self._threads}"
-                threading.Thread(target=self._run, name=name, daemon=True).start()
+                self._start_one()
             else:
                 self._idle = max(0, self._idle - 1)
         self._jobs.put(job)
@@ -54,6 +58,14 @@ class HandlerThreads(Executor):
             threads, self._threads = self._threads, 0
         for _ in range(threads):
             self._jobs.put(None)
+
+    def _start_one(self) -> None:
+        name = f"handfast-handler-{self._threads + 1}"
+        try:
+            threading.Thread(target=self._run, name=name, daemon=True).start()
+        except (RuntimeError, MemoryError) as error:
+            raise NoThread(str(error)) from error
+        self._threads += 1
 
     def _run(self) -> None:
         while True:

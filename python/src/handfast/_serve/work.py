@@ -12,16 +12,19 @@ from typing import Any, Final
 
 from .._acts import acknowledge, reject
 from .._signal import unless
+from .._typed import Unfit
 from ..errors import HandfastError, HandoffError
 from .capabilities import Offered
 from .ending import Ending, Failed, Rejected, Released, ending_of_raised, ending_of_returned, is_verdict
 from .faults import message_of, outcome_error, story_of
 from .handlers import Handlers
 from .held import Held
+from .limits import NO_THREAD_PAUSE_S
 from .report import Said, release, report
-from .running import Raised, run_handler
-from .schema import Unfit
+from .running import Raised, Returned, run_handler
 from .serving import Serving
+from .signals import is_of_process
+from .threads import NoThread
 from .workings import Workings
 
 
@@ -157,12 +160,42 @@ async def _ending(serving: Serving, held: Held, taken: _Taken, workings: Working
         input = taken.input if offered.input is None else offered.input.opened(taken.input)
     except Unfit as fault:
         return Failed(outcome_error("input_unfit", f"The input does not fit: {fault}"), False)
-    except Exception as error:  # A validator of the user's own may raise anything.
+    except BaseException as error:  # A validator of the user's own may raise anything.
+        if is_of_process(error):
+            raise
         return _ending_of_error(serving, held, offered, error)
-    ended = await run_handler(serving, held, offered, input, workings)
+    try:
+        ended = await _ended(serving, held, offered, input, workings)
+    except NoThread:
+        return None if held.is_over else Released()
     if not isinstance(ended, Raised):
         return ending_of_returned(offered, ended.value)
     return None if held.is_over else _ending_of_error(serving, held, offered, ended.error)
+
+
+async def _ended(serving: Serving, held: Held, offered: Offered, input: Any, workings: Workings) -> Returned | Raised:
+    """Raises NoThread where the handler could not be begun: the handoff is given back, and no attempt is counted.
+
+    A notice cannot be given back, it is over with its ack: it is tried again until its deadline.
+    """
+    is_first = True
+    while True:
+        try:
+            return await run_handler(serving, held, offered, input, workings)
+        except NoThread as error:
+            is_notice = held.lease["kind"] == "notice"
+            if is_first:
+                then = "it is tried again" if is_notice else "it is given back"
+                message = f"The system had no thread for {offered.name} on handoff {held.id}, and {then}: {error}"
+                serving.base.warn("no_thread", message, held.id)
+            is_first = False
+            # The slot stays taken meanwhile, so that this worker does not ask for what it cannot do.
+            try:
+                await unless(serving.base.surroundings.sleep(NO_THREAD_PAUSE_S), held.told)
+            except HandfastError:
+                raise error from None
+            if not is_notice or held.deadline_ms() == 0:
+                raise
 
 
 def _ending_of_error(serving: Serving, held: Held, offered: Offered, raised: BaseException) -> Ending:

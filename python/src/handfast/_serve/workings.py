@@ -20,7 +20,7 @@ from .._send.sending import Sending, SendingFrom
 from .._signal import Signal, unless
 from .._surroundings import Surroundings
 from .._wire_json import plain_json
-from ..errors import HandfastError
+from ..errors import HandfastError, HandoffError
 from .chunk_writer import ChunkWriter
 from .held import Held
 from .progress import Progress
@@ -168,6 +168,9 @@ class _Parent:
 
     def time_left(self) -> float:
         return self.held.deadline()
+
+    def lost(self, refusal: HandoffError) -> None:
+        self.held.end(refusal)
 
 
 class _OfNotice(SendingFrom):

@@ -8,7 +8,7 @@
 
 from . import _version as _version  # isort: split
 
-from .._adapters import Lock, Outcome, Waker, Woken, outcome_text
+from .._adapters import CompletedOutcome, FailedOutcome, Lock, Outcome, Waker, Woken, outcome_text
 from ._executor import HandoffExecutor, outcomes_of
 from ._kept import WorkflowRun
 from ._runs import WorkflowRuns
@@ -16,6 +16,8 @@ from ._tool import handoff_tool
 from ._worker import serve_workflow, workflow_worker
 
 __all__ = [
+    "CompletedOutcome",
+    "FailedOutcome",
     "HandoffExecutor",
     "Lock",
     "Outcome",

@@ -12,7 +12,7 @@ from agent_framework import Executor, WorkflowContext, WorkflowRunResult, handle
 from typing_extensions import Unpack
 
 from .._adapters import Outcome, outcome_of, refusal_as_outcome, target_of
-from .._adapters.keys import Keys
+from .._adapters.keys import Keys, joined
 from .._client import AsyncClient
 from .._send.options import SendOptions
 from .._serve import AsyncContext, current
@@ -77,7 +77,8 @@ class HandoffExecutor(Executor):
     def _keys_now(self) -> Keys:
         if self._keys is None:
             running = running_now()
-            self._keys = Keys(f"{uuid.uuid4().hex if running is None else running.keys.run}/{self.id}")
+            run = uuid.uuid4().hex if running is None else running.keys.run
+            self._keys = Keys(f"{run}/{joined(self.id)}")
         return self._keys
 
     async def _send(self, message: Any) -> str | Outcome:

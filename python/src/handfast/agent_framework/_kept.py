@@ -15,7 +15,7 @@ from typing import Any
 
 from agent_framework import AgentResponse, AgentResponseUpdate, CheckpointStorage, Workflow, WorkflowCheckpoint
 
-from .._adapters.keys import Keys
+from .._adapters.keys import Keys, joined
 from .._serve import AsyncContext
 from ..errors import HandfastError
 
@@ -48,10 +48,10 @@ class Kept:
         self.run = run
         self.sender = sender
         """What is sent is a child of the handoff being worked on; None: it is sent by the client."""
-        self.keys = Keys(f"{name}/{run}")
+        self.keys = Keys(joined(name, run))
         self.latest: WorkflowCheckpoint | None = None
         self._storage = storage
-        self._as = f"{_OURS}/{name}/{run}"
+        self._as = joined(_OURS, name, run)
         self._outputs: list[Any] = []
         self._parts: dict[str, list[AgentResponseUpdate]] = {}
         self._step = 0

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from agent_framework import CheckpointStorage, Workflow
 
-from .._adapters import Lock, WakeCall, WakeOptions, Waker, Woken, wake_by_outcomes
+from .._adapters import Lock, WakeCall
+from .._adapters.durable_runs import DurableRuns
 from .._adapters.keys import check_run
-from .._adapters.turns import in_turn
 from .._client import AsyncClient
-from .._duration import Duration
-from .._generated.views import HandoffView
-from ..errors import HandfastError
-from ._executor import LABELS
 from ._kept import Kept, WorkflowRun, advance
 
 
-class WorkflowRuns:
+class WorkflowRuns(DurableRuns):
     """The runs of one workflow, each under an id of yours."""
 
     def __init__(
@@ -40,11 +35,9 @@ class WorkflowRuns:
         :param on_end: Told of a run that ended after an outcome came. At least once: it may be told again by a process
             that was started after another was killed.
         """
-        self._hf = hf
+        super().__init__("agent-framework", hf, name.replace("/", "_"), lock)
         self._workflow = workflow
         self._storage = storage
-        self._name = check_run(name).replace("/", "_")
-        self._lock = lock
         self._on_end = on_end
 
     async def start(self, run: str, message: Any) -> WorkflowRun:
@@ -67,39 +60,7 @@ class WorkflowRuns:
         kept = self._kept(run)
         return None if await kept.open() is None else kept.standing()
 
-    def resume_outcomes(
-        self,
-        *,
-        follow: bool = True,
-        concurrency: int = 10,
-        attempts: int = 3,
-        pause: Duration = 1.0,
-        on_woken: Callable[[Woken], None] | None = None,
-        on_error: Callable[[BaseException, str, str], None] | None = None,
-    ) -> Waker:
-        """Goes on with each run exactly once for each outcome, from now on: also with those whose process was killed.
-
-        ``on_woken`` is told how: ``resumed``; ``continued``, where the run had been cut off; ``not_waiting``, where it
-        had the outcome already.
-
-        :param follow: Go on with what comes. False: end after what is there now.
-        :param concurrency: How many are woken at once.
-        :param attempts: How often one is tried, with a `pause` before another try that doubles each time.
-        :param on_error: Told of one that could not be woken (error, handoff, key): its outcome stays at the relay.
-            Default: a warning of the client.
-        """
-        options = WakeOptions(follow, self._lock, concurrency, attempts, pause, on_woken, on_error)
-        return wake_by_outcomes(self._hf, self, options)
-
-    def key_of(self, view: HandoffView) -> str | None:
-        """For the waker."""
-        run = view["labels"].get(LABELS["run"])
-        is_ours = run is not None and view["labels"].get(LABELS["name"]) == self._name
-        return self._key(str(run)) if is_ours else None
-
-    async def wake(self, call: WakeCall) -> str:
-        """For the waker, which takes the run's turn itself."""
-        run = str(call.view["labels"][LABELS["run"]])
+    async def _wake(self, run: str, call: WakeCall) -> str:
         kept = await self._known(run)
         standing = kept.standing()
         waiting = _first(call.handoffs, standing.waiting)
@@ -123,19 +84,7 @@ class WorkflowRuns:
         kept = self._kept(run)
         if await kept.open() is not None:
             return kept
-        raise HandfastError(
-            f"There is no run {run} in this storage.",
-            reason="unknown_run",
-            remedy="Use the storage that it was started with. If it was deleted, take the outcome by hand.",
-            retryable=False,
-            anchor="usage",
-        )
-
-    def _turn(self, run: str) -> AbstractAsyncContextManager[None]:
-        return in_turn(self._key(run), self._lock)
-
-    def _key(self, run: str) -> str:
-        return f"agent-framework/{self._name}/{run}"
+        raise self._unknown(run, "storage")
 
 
 def _first(wanted: tuple[str, ...], among: tuple[str, ...]) -> str | None:

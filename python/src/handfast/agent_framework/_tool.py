@@ -7,7 +7,7 @@ from typing import Any
 from agent_framework import FunctionTool
 from typing_extensions import Unpack
 
-from .._adapters import hand_off, outcome_text, target_of, tool_shape_of
+from .._adapters import error_text, hand_off, outcome_text, target_of, tool_shape_of
 from .._client import AsyncClient
 from .._send.options import SendOptions
 from .._serve import AsyncContext
@@ -47,7 +47,7 @@ async def handoff_tool(
         try:
             outcome = await hand_off(sender, target, given, options, key=key, is_child=isinstance(sender, AsyncContext))
         except HandfastError as error:
-            return f"{error.message} {error.remedy}"
+            return error_text(error)
         return outcome_text(outcome)
 
     return FunctionTool(name=shape.name, description=shape.description, func=call, input_model=shape.schema)

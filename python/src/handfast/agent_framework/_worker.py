@@ -23,7 +23,7 @@ from agent_framework import (
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from .._adapters import outcome_of, verdict_of
+from .._adapters import handle_of, outcome_of, verdict_of
 from .._client import AsyncClient
 from .._duration import Duration
 from .._serve import AsyncContext, CapabilityDefinition, Server
@@ -39,7 +39,6 @@ _FOR_GOOD = (WorkflowConvergenceException, WorkflowValidationError)
 
 
 def workflow_worker(
-    hf: AsyncClient,
     served: Served,
     *,
     storage: CheckpointStorage | Callable[[str], CheckpointStorage] | None = None,
@@ -63,7 +62,7 @@ def workflow_worker(
         keeper = (storage(id) if callable(storage) else storage) or InMemoryCheckpointStorage()
         try:
             kept = Kept(keeper, "worker", id, sender=ctx)
-            return result_of((await _run(hf, build, kept, lambda: message_of(input), ctx)).outputs)
+            return result_of((await _run(build, kept, lambda: message_of(input), ctx)).outputs)
         except Exception as error:
             raise verdict_of(error, for_good=isinstance(error, _FOR_GOOD), reason="workflow_error") from error
 
@@ -86,15 +85,13 @@ async def serve_workflow(
 ) -> Server:
     """Serves one capability by a workflow or an agent; ``definition`` has its ``input``, ``output``, ``timeout``,
     ``description`` and so on, as in ``hf.capability()``."""
-    handler = workflow_worker(hf, served, storage=storage, message=message, result=result)
+    handler = workflow_worker(served, storage=storage, message=message, result=result)
     definition.setdefault("description", getattr(served, "description", None) or "")
     offered = CapabilityDefinition(handler=handler, **definition)
     return await hf.serve({capability: offered}, concurrency=concurrency, worker=worker, grace=grace, signals=signals)
 
 
-async def _run(
-    hf: AsyncClient, build: Callable[[], Workflow], kept: Kept, message: Callable[[], Any], ctx: AsyncContext
-) -> WorkflowRun:
+async def _run(build: Callable[[], Workflow], kept: Kept, message: Callable[[], Any], ctx: AsyncContext) -> WorkflowRun:
     # A new one each time, which is given what was kept: what works here works in another process as well.
     if await kept.open() is None:
         standing = await advance(build(), kept, message=message(), on_text=ctx.write)
@@ -103,15 +100,15 @@ async def _run(
         if standing.unfinished:
             standing = await advance(build(), kept, on_text=ctx.write)
     while not standing.ended:
-        handoffs = [_outcome_of(hf, id) for id in standing.waiting]
+        handoffs = [_outcome_of(ctx, id) for id in standing.waiting]
         asked = [_answer_to(id, event, ctx) for id, event in standing.requests.items()]
         responses = dict(await asyncio.gather(*handoffs, *asked))
         standing = await advance(build(), kept, responses=responses, on_text=ctx.write)
     return standing
 
 
-async def _outcome_of(hf: AsyncClient, handoff: str) -> tuple[str, Any]:
-    return handoff, dict(await outcome_of(hf.handle(handoff), take=True))
+async def _outcome_of(ctx: AsyncContext, handoff: str) -> tuple[str, Any]:
+    return handoff, dict(await outcome_of(handle_of(ctx, handoff), take=True))
 
 
 async def _answer_to(id: str, event: Any, ctx: AsyncContext) -> tuple[str, Any]:

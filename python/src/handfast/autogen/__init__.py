@@ -10,7 +10,7 @@
 
 from . import _version as _version  # isort: split
 
-from .._adapters import Lock, Outcome, Waker, Woken, outcome_text
+from .._adapters import CompletedOutcome, FailedOutcome, Lock, Outcome, Waker, Woken, outcome_text
 from ._agents import CapabilityAgent, CapabilityOutcome, CapabilityTask, HandoffAgent
 from ._records import FileRecords, Records
 from ._runs import TeamRun, TeamRuns
@@ -23,6 +23,8 @@ __all__ = [
     "CapabilityAgent",
     "CapabilityOutcome",
     "CapabilityTask",
+    "CompletedOutcome",
+    "FailedOutcome",
     "FileRecords",
     "HandoffAgent",
     "HandoffTool",

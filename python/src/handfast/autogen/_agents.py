@@ -14,6 +14,7 @@ from autogen_core import CancellationToken, MessageContext, RoutedAgent, message
 from typing_extensions import Unpack
 
 from .._adapters import Outcome, outcome_text, target_of
+from .._adapters.keys import joined, short_key
 from .._client import AsyncClient
 from .._send.options import SendOptions
 from ._sending import PAUSED, metadata_of, send_and_pause, send_and_wait
@@ -114,5 +115,5 @@ class CapabilityAgent(RoutedAgent):
         """Hands off and waits, however it ends."""
         keyed: SendOptions = self._options
         if message.key is not None:
-            keyed = {**keyed, "idempotency_key": f"{self.id.type}/{self.id.key}/{message.key}"}
+            keyed = {**keyed, "idempotency_key": short_key(joined(self.id.type, self.id.key, message.key))}
         return CapabilityOutcome(await send_and_wait(self._hf, self._target, message.input, keyed))

@@ -9,7 +9,6 @@ twice, because keys are made of the run, the turn and what is sent.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Union
 
@@ -17,12 +16,10 @@ from autogen_agentchat.base import ChatAgent, TaskResult, Team
 from autogen_agentchat.messages import BaseChatMessage, MessageFactory, TextMessage
 from pydantic import BaseModel
 
-from .._adapters import Lock, WakeCall, WakeOptions, Waker, Woken, wake_by_outcomes
-from .._adapters.keys import Keys, check_run
-from .._adapters.turns import in_turn
+from .._adapters import Lock, WakeCall
+from .._adapters.durable_runs import DurableRuns
+from .._adapters.keys import Keys, check_run, joined
 from .._client import AsyncClient
-from .._duration import Duration
-from .._generated.views import HandoffView
 from ..errors import HandfastError, UsageError
 from ._records import Records
 from ._sending import LABELS, Turn, answer_to, handed_over, in_turn_of
@@ -65,7 +62,7 @@ class _Record(BaseModel):
     text: str = ""
 
 
-class TeamRuns:
+class TeamRuns(DurableRuns):
     """The runs of one team, each under an id of yours."""
 
     def __init__(
@@ -86,11 +83,9 @@ class TeamRuns:
         :param on_end: Told of a run that ended after an outcome came. At least once: it may be told again by a process
             that was started after another was killed.
         """
-        self._hf = hf
+        super().__init__("autogen", hf, name, lock)
         self._team = team
         self._records = records
-        self._name = check_run(name)
-        self._lock = lock
         self._on_end = on_end
 
     async def start(self, run: str, task: str | BaseChatMessage | Sequence[BaseChatMessage]) -> TeamRun:
@@ -109,42 +104,10 @@ class TeamRuns:
         record = await self._load(run)
         return None if record is None else _shown(run, record)
 
-    def resume_outcomes(
-        self,
-        *,
-        follow: bool = True,
-        concurrency: int = 10,
-        attempts: int = 3,
-        pause: Duration = 1.0,
-        on_woken: Callable[[Woken], None] | None = None,
-        on_error: Callable[[BaseException, str, str], None] | None = None,
-    ) -> Waker:
-        """Goes on with each run exactly once for each outcome, from now on: also with those whose process was killed.
-
-        ``on_woken`` is told how: ``resumed``; ``kept``, where the run waits for others besides; ``continued``, where it
-        had been cut off; ``not_waiting``, where it had the outcome already.
-
-        :param follow: Go on with what comes. False: end after what is there now.
-        :param concurrency: How many are woken at once.
-        :param attempts: How often one is tried, with a `pause` before another try that doubles each time.
-        :param on_error: Told of one that could not be woken (error, handoff, key): its outcome stays at the relay.
-            Default: a warning of the client.
-        """
-        options = WakeOptions(follow, self._lock, concurrency, attempts, pause, on_woken, on_error)
-        return wake_by_outcomes(self._hf, self, options)
-
-    def key_of(self, view: HandoffView) -> str | None:
-        """For the waker."""
-        run = view["labels"].get(LABELS["run"])
-        is_ours = run is not None and view["labels"].get(LABELS["name"]) == self._name
-        return self._key(str(run)) if is_ours else None
-
-    async def wake(self, call: WakeCall) -> str:
-        """For the waker, which takes the run's turn itself."""
-        run = str(call.view["labels"][LABELS["run"]])
+    async def _wake(self, run: str, call: WakeCall) -> str:
         record = await self._load(run)
         if record is None:
-            raise _unknown(run)
+            raise self._unknown(run, "set of records")
         was_cut_off = record.status == "running"
         how = "not_waiting"
         if was_cut_off:
@@ -185,7 +148,7 @@ class TeamRuns:
         if record.state is not None:
             await team.load_state(record.state)
         labels = {LABELS["name"]: self._name, LABELS["run"]: run}
-        turn = Turn(Keys(f"{self._name}/{run}/{record.turn}"), labels=labels)
+        turn = Turn(Keys(joined(self._name, run, str(record.turn))), labels=labels)
         with in_turn_of(turn):
             result = await team.run(task=_messages_of(record))
         paused = handed_over(result, turn)
@@ -209,12 +172,6 @@ class TeamRuns:
 
     async def _save(self, run: str, record: _Record) -> None:
         await self._records.save(run, record.model_dump_json())
-
-    def _turn(self, run: str) -> AbstractAsyncContextManager[None]:
-        return in_turn(self._key(run), self._lock)
-
-    def _key(self, run: str) -> str:
-        return f"autogen/{self._name}/{run}"
 
 
 def _messages_of(record: _Record) -> list[BaseChatMessage]:
@@ -244,13 +201,3 @@ def _shown(run: str, record: _Record) -> TeamRun:
 def _text_of(result: TaskResult) -> str:
     chat = [message for message in result.messages if isinstance(message, BaseChatMessage)]
     return chat[-1].to_text() if chat else ""
-
-
-def _unknown(run: str) -> HandfastError:
-    return HandfastError(
-        f"There is no record of run {run}.",
-        reason="unknown_run",
-        remedy="Use the records that it was started with. If it was deleted, take the outcome by hand.",
-        retryable=False,
-        anchor="usage",
-    )

@@ -12,7 +12,7 @@ from autogen_core.tools import BaseTool, ToolSchema
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 from typing_extensions import Unpack
 
-from .._adapters import ToolShape, outcome_text, target_of, tool_shape_of
+from .._adapters import ToolShape, error_text, outcome_text, target_of, tool_shape_of
 from .._client import AsyncClient
 from .._send.options import SendOptions, Target
 from ..errors import HandfastError
@@ -59,7 +59,7 @@ class HandoffTool(BaseTool[_Arguments, Any]):
         try:
             return await work
         except HandfastError as error:
-            return f"{error.message} {error.remedy}"
+            return error_text(error)
 
     async def _wait(self, input: Any) -> str:
         return outcome_text(await send_and_wait(self._hf, self._target, input, self._options))

@@ -2,13 +2,15 @@
 
 AutoGen can save a team's state only when it stands still, and wraps whatever an agent raises into text. Both are seen
 here from inside: a termination condition is asked after each turn, when the turn is in the conversation and the next
-speaker is not chosen yet; and the agents' own errors are noted where they are raised. Of AutoGen's own names two are
-used that are not public, `_termination_condition` and `_participants`; tests hold them against what is installed.
+speaker is not chosen yet; and the agents' own errors are noted where they are raised. Of AutoGen's own names three are
+used that are not public, `_termination_condition`, `_participants` and `_max_turns`; tests hold them against what is
+installed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
@@ -79,6 +81,9 @@ class _EveryTurn(TerminationCondition):
                 for each in state["agent_states"].values():
                     if "current_turn" in each and last.source in agents:
                         each["current_turn"] += 1
+                        if each["current_turn"] >= (getattr(self._team, "_max_turns", None) or math.inf):
+                            # The team ends here: from this state another would speak after the last.
+                            return None
                 return state
             await asyncio.sleep(0)
         return None

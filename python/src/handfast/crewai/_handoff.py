@@ -22,7 +22,9 @@ from typing_extensions import Unpack
 
 from .._adapters import AnyClient, Outcome, async_client_of, blocked, hand_off, refusal_as_outcome, sender_of, target_of
 from .._adapters import outcome_of as outcome_at
+from .._adapters.keys import short_key
 from .._client import AsyncClient
+from .._protocol.ids import is_text_id
 from .._send.handle import AsyncHandle
 from .._send.options import SendOptions, Target
 from .._sync import Client
@@ -41,7 +43,6 @@ Connected = Union[AnyClient, Callable[[], AnyClient]]
 """A client, or what gives one when it is first needed: classes are made before a program has connected."""
 
 LABEL_CHARS: Final = 256
-KEY_CHARS: Final = 256
 """As long as the relay takes them."""
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -120,7 +121,7 @@ class HandoffProvider:
         after = _previous(flow)
         while True:
             try:
-                sent = await hf.send(self._target, input, **{**options, "idempotency_key": _key(run, after)})
+                sent = await hf.send(self._target, input, **{**options, "idempotency_key": short_key(f"{run}:{after}")})
                 is_new = sent.receipt is not None and not sent.receipt["repeated"]
             except HandoffError as error:
                 found = _known(error)
@@ -168,6 +169,8 @@ def _check(context: PendingFeedbackContext, flow: Flow[Any]) -> None:
         )
     if len(context.flow_id) > LABEL_CHARS:
         raise UsageError(f"The flow's id has {len(context.flow_id)} characters.", f"Use up to {LABEL_CHARS}.")
+    if not is_text_id(context.flow_id):
+        raise UsageError(f"The flow's id is {context.flow_id!r}.", "Use one without control characters.")
     store = flow.persistence
     if store is not None and type(store).load_pending_feedback is FlowPersistence.load_pending_feedback:
         raise UsageError(
@@ -195,11 +198,6 @@ def _previous(flow: Flow[Any]) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _key(run: str, after: str) -> str:
-    key = f"{run}:{after}"
-    return key if len(key) <= KEY_CHARS else _digest(key)
 
 
 def _known(error: HandoffError) -> str | None:

@@ -19,13 +19,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from typing import Any, Final, Literal, overload
 
 from crewai.flow import Flow
 from crewai.flow.async_feedback import PendingFeedbackContext
-from crewai.flow.persistence import FlowPersistence
+from crewai.flow.persistence import FlowPersistence, SQLiteFlowPersistence
 from crewai.flow.persistence.factory import default_flow_persistence
 from crewai_core.lock_store import lock as lock_of_crewai
 from typing_extensions import TypedDict, Unpack
@@ -53,6 +54,7 @@ PAUSE_WITHIN_S: Final = 10.0
 """An outcome may be there before CrewAI has kept the pause: it is waited for so long."""
 _LOOK_EVERY_S: Final = 0.1
 _LOCK_WITHIN_S: Final = 3_600.0
+_SQLITE_WITHIN_S: Final = 30.0
 
 
 class ResumeOptions(TypedDict, total=False):
@@ -114,7 +116,8 @@ def resume_outcomes(
     given: dict[str, Any] = {"lock": _lock, **options}
     chosen = WakeOptions(**given)
     store = persistence or flow(**(arguments or {})).persistence or default_flow_persistence()
-    return wake_by_outcomes(hf, _Sleepers(hf, flow, store, dict(arguments or {}), chosen.concurrency), chosen)
+    sleepers = _Sleepers(hf, flow, store, dict(arguments or {}), chosen.concurrency)
+    return wake_by_outcomes(hf, sleepers, dataclasses.replace(chosen, on_stopped=sleepers.let_go))
 
 
 def _lock(key: str) -> AbstractContextManager[None]:
@@ -135,6 +138,9 @@ class _Sleepers:
         self._arguments = arguments
         self._threads = BlockingWork(hf, most)
 
+    def let_go(self) -> None:
+        self._threads.close()
+
     def key_of(self, view: HandoffView) -> str | None:
         marks = view["labels"]
         id = marks.get(LABELS["id"])
@@ -153,7 +159,7 @@ class _Sleepers:
             await self._threads.run(lambda: self._mark(call))
         # Now, though whoever called does it again: before this the copy must not go.
         await self._hf.handle(call.view["id"]).take()
-        await self._threads.run(lambda: self._store.clear_pending_feedback(_copy_of(call)))
+        await self._threads.run(lambda: self._forget(_copy_of(call)))
         return how
 
     async def _look(self, id: str, call: WakeCall) -> _Found | None:
@@ -202,6 +208,13 @@ class _Sleepers:
             _, context = copy
             metadata = {**context.metadata, MARK: {**context.metadata[MARK], "is_awake": True}}
             self._store.save_pending_feedback(_copy_of(call), dataclasses.replace(context, metadata=metadata), {})
+
+    def _forget(self, copy: str) -> None:
+        self._store.clear_pending_feedback(copy)
+        if isinstance(self._store, SQLiteFlowPersistence):
+            # It keeps a state beside each pause, and has no way to drop one.
+            with closing(sqlite3.connect(self._store.db_path, timeout=_SQLITE_WITHIN_S)) as store, store:
+                store.execute("DELETE FROM flow_states WHERE flow_uuid = ?", (copy,))
 
 
 def _copy_of(call: WakeCall) -> str:

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from crewai.tools import BaseTool
 from crewai.tools.tool_failure import ToolFailure
-from crewai.utilities.pydantic_schema_utils import create_model_from_schema
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import BaseModel, PrivateAttr
 from pydantic_core import to_jsonable_python
 from typing_extensions import Unpack
 
@@ -21,12 +20,14 @@ from .._adapters import (
     hand_off,
     outcome_text,
     sender_of,
+    sentence,
     target_of,
     tool_shape_of,
 )
 from .._send.options import SendOptions, Target
 from .._sync import Client
-from ..errors import HandoffError, RelayUnreachable, UsageError
+from ..errors import HandoffError, RelayUnreachable
+from ._arguments import model_of, without_nulls
 from ._scene import context_now, key_within
 
 
@@ -47,8 +48,21 @@ class HandoffTool(BaseTool):
     reports: ClassVar[tuple[type[Exception], ...]] = (HandoffError, RelayUnreachable)
     """What the model is told of. Anything else is a mistake in the program."""
 
-    def _run(self, **arguments: Any) -> str | ToolFailure:
-        given = _without_nulls(self._shape.schema, to_jsonable_python(arguments))
+    def run(self, /, *args: Any, **arguments: Any) -> Any:
+        """As CrewAI's own, which cannot be given an argument called "self"."""
+        if args:
+            return super().run(*args, **arguments)
+        given = self._validate_kwargs(arguments)
+        return self._claim_usage() or self._run(**given)
+
+    async def arun(self, /, *args: Any, **arguments: Any) -> Any:
+        if args:
+            return await super().arun(*args, **arguments)
+        given = self._validate_kwargs(arguments)
+        return self._claim_usage() or await self._arun(**given)
+
+    def _run(self, /, **arguments: Any) -> str | ToolFailure:
+        given = without_nulls(self._shape.schema, to_jsonable_python(arguments))
         context = context_now()
         owner: AnySender = self._owner if context is None else context
         input = self._shape.input_of(given)
@@ -59,8 +73,8 @@ class HandoffTool(BaseTool):
         except self.reports as error:
             return _failure(error)
 
-    async def _arun(self, **arguments: Any) -> str | ToolFailure:
-        return await asyncio.to_thread(self._run, **arguments)
+    async def _arun(self, /, **arguments: Any) -> str | ToolFailure:
+        return await asyncio.to_thread(lambda: self._run(**arguments))
 
 
 def handoff_tool(
@@ -92,45 +106,10 @@ def handoff_tool(
         tool_shape_of(client, capability=capability, to=to, name=name, description=description, input=input),
     )
     is_model = isinstance(input, type) and issubclass(input, BaseModel)
-    arguments = input if is_model else _arguments_of(shape, capability)
+    arguments = input if is_model else model_of(shape, capability)
     tool = HandoffTool(name=shape.name, description=shape.description, args_schema=arguments)
     tool._shape, tool._owner, tool._target, tool._options = shape, hf, target_of(capability, to), options
     return tool
-
-
-def _arguments_of(shape: ToolShape, capability: str) -> type[BaseModel]:
-    # Unless the manifest says that there is nothing else, there may be.
-    extra: Any = "forbid" if shape.schema.get("additionalProperties") is False else "allow"
-    try:
-        return create_model_from_schema(shape.schema, model_name=shape.name, __config__=ConfigDict(extra=extra))
-    except Exception as error:
-        raise UsageError(
-            f"CrewAI cannot make arguments of the input schema of {capability}: {error}",
-            "Give the option input, a pydantic model of what is sent.",
-        ) from error
-
-
-def _without_nulls(schema: dict[str, Any], value: Any) -> Any:
-    """CrewAI gives null for what the model left out. A manifest that does not know null would refuse it."""
-    properties = schema.get("properties")
-    if not isinstance(value, dict) or not isinstance(properties, dict):
-        return value
-    needed = schema.get("required", [])
-    return {
-        name: _without_nulls(properties.get(name, {}), each)
-        for name, each in value.items()
-        if each is not None or name in needed or _takes_null(properties.get(name, {}))
-    }
-
-
-def _takes_null(schema: Any) -> bool:
-    if not isinstance(schema, dict):
-        return True
-    kinds = schema.get("type", [])
-    options = [*schema.get("anyOf", []), *schema.get("oneOf", [])]
-    is_open = not {"type", "anyOf", "oneOf", "enum", "const", "$ref", "allOf"} & schema.keys()
-    is_named = kinds == "null" or (isinstance(kinds, list) and "null" in kinds)
-    return is_open or is_named or None in schema.get("enum", []) or any(_takes_null(each) for each in options)
 
 
 def _told(outcome: Outcome) -> str | ToolFailure:
@@ -144,4 +123,4 @@ def _told(outcome: Outcome) -> str | ToolFailure:
 def _failure(error: Any) -> ToolFailure:
     again = "Trying again may help." if error.retryable else "Trying the same again does not help."
     code = str(getattr(error, "code", error.reason))
-    return ToolFailure(message=f"{error.message} {again}", code=code, retryable=error.retryable)
+    return ToolFailure(message=f"{sentence(error.message)} {again}", code=code, retryable=error.retryable)

@@ -7,7 +7,7 @@ docs/frameworks/langgraph.md.
 
 from . import _version as _version  # isort: split
 
-from .._adapters import FailedOutcome, Lock, Outcome, SyncWaker, Waker, Woken
+from .._adapters import CompletedOutcome, FailedOutcome, Lock, Outcome, SyncWaker, Waker, Woken, outcome_text
 from ._add_handoff import add_handoff
 from ._add_handoff_tools import add_handoff_tools
 from ._config import ClientSource, handoff_of
@@ -17,6 +17,7 @@ from ._worker import graph_worker, serve_graph
 
 __all__ = [
     "ClientSource",
+    "CompletedOutcome",
     "FailedOutcome",
     "HandoffTool",
     "Lock",
@@ -30,6 +31,7 @@ __all__ = [
     "graph_worker",
     "handoff_of",
     "handoff_tool",
+    "outcome_text",
     "resume_outcomes",
     "serve_graph",
 ]

@@ -15,6 +15,7 @@ from .._adapters import Outcome, target_of
 from .._send.options import SendOptions, check_option_names
 from ..errors import UsageError
 from ._config import ClientSource, client_from
+from ._runs import watch_compiled
 from ._step import Sending, Sent, asend_once, await_for, node, send_once, wait_for
 
 
@@ -48,6 +49,8 @@ def add_handoff(
     check_option_names(options)
     if "idempotency_key" in options:
         raise UsageError("The idempotency key of a node is made of its thread and task.", "Leave idempotency_key out.")
+    if isinstance(output, str):
+        _check_key(builder, name, output)
     client = client_from(hf)
     sending = Sending(client, graph, name, target_of(capability, to), options)
     outcome_node = f"{name}_outcome"
@@ -65,13 +68,27 @@ def add_handoff(
         return {output: outcome} if isinstance(output, str) else output(outcome)
 
     def wait(sent: Sent, config: RunnableConfig) -> Any:
-        return update(wait_for(sent, lambda: client(config)))
+        return update(wait_for(sent, config, lambda: client(config)))
 
     async def await_(sent: Sent, config: RunnableConfig) -> Any:
-        return update(await await_for(sent, lambda: client(config)))
+        return update(await await_for(sent, config, lambda: client(config)))
 
+    watch_compiled(builder)
     builder.add_node(name, node(name, send, asend), destinations=(outcome_node,))
     builder.add_node(outcome_node, node(outcome_node, wait, await_))
     if next is not None:
         builder.add_edge(outcome_node, next)
     return builder
+
+
+def _check_key(builder: StateGraph[Any, Any, Any, Any], name: str, key: str) -> None:
+    """LangGraph drops what a node writes to a key that no state has, in silence: the outcome would be lost."""
+    known = builder.channels
+    # A state that is one value has no keys.
+    if key in known or "__root__" in known:
+        return
+    raise UsageError(
+        f"The outcome of {name} was to go to {key!r}, and the graph's state has no such key.",
+        f"It has {', '.join(sorted(known)) or 'none'}: add {key!r} to the state, or give another key as output. A key "
+        "that only the input of a later node has is known once that node was added.",
+    )

@@ -20,6 +20,7 @@ from typing_extensions import TypedDict
 
 from .._adapters import AnyClient, Outcome
 from ..errors import UsageError
+from ._runs import watch_compiled
 from ._step import Sending, Sent, asend_once, await_for, node, send_once, wait_for
 from ._tool import HandoffTool, tool_message
 
@@ -100,18 +101,19 @@ def add_handoff_tools(
             raise UsageError(f"The thread waits for the tool {name}, which this graph no longer has.", "Put it back.")
         return tool._hf
 
-    def wait(called: _Called, _config: RunnableConfig) -> Any:
+    def wait(called: _Called, config: RunnableConfig) -> Any:
         if "messages" in called:
             return called
         call = called["call"]
-        return _told(call, wait_for(called["sent"], lambda: client_of(call)))
+        return _told(call, wait_for(called["sent"], config, lambda: client_of(call)))
 
-    async def await_(called: _Called, _config: RunnableConfig) -> Any:
+    async def await_(called: _Called, config: RunnableConfig) -> Any:
         if "messages" in called:
             return called
         call = called["call"]
-        return _told(call, await await_for(called["sent"], lambda: client_of(call)))
+        return _told(call, await await_for(called["sent"], config, lambda: client_of(call)))
 
+    watch_compiled(builder)
     builder.add_node(name, node(name, fan_out, afan_out), destinations=(call_node,))
     builder.add_node(call_node, node(call_node, run, arun), destinations=(outcome_node,))
     builder.add_node(outcome_node, node(outcome_node, wait, await_))

@@ -17,6 +17,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from .._adapters import AnyClient
 from .._client import AsyncClient
+from .._protocol.ids import is_text_id
 from .._serve import AsyncContext, Context
 from .._sync import Client
 from ..errors import UsageError
@@ -46,12 +47,20 @@ def handoff_of(config: RunnableConfig) -> Context | AsyncContext | None:
 
 
 def thread_of(config: RunnableConfig) -> str:
-    thread = str(configurable_of(config).get("thread_id") or "")
-    if 0 < len(thread) <= _LONGEST_THREAD_CHARS:
+    """As LangGraph keeps it: numbers and UUIDs as text. (The number 0 it does not take for an id.)"""
+    return str(configurable_of(config).get("thread_id") or "")
+
+
+def thread_label_of(config: RunnableConfig) -> str:
+    """The same, for those whom an outcome is to find by it."""
+    thread = thread_of(config)
+    if len(thread) <= _LONGEST_THREAD_CHARS and is_text_id(thread):
         return thread
+    what = f"is {thread!r}" if len(thread) <= _LONGEST_THREAD_CHARS else f"has {len(thread)} characters"
+    wanted = f"of 1 to {_LONGEST_THREAD_CHARS} characters without control characters"
     raise UsageError(
-        f"The thread id has {len(thread)} characters." if thread else "A handoff needs a thread.",
-        f'Run the graph with {{"configurable": {{"thread_id": …}}}}, of 1 to {_LONGEST_THREAD_CHARS} characters.',
+        f"The thread id {what}." if thread else "A handoff needs a thread.",
+        f'Run the graph with {{"configurable": {{"thread_id": …}}}}, {wanted}.',
     )
 
 
@@ -100,7 +109,7 @@ def _place_of(config: RunnableConfig) -> tuple[BaseCheckpointSaver[Any], Runnabl
         raise _not_kept()
     parent = "|".join(str(given.get("checkpoint_ns") or "").split("|")[:-1])
     checkpoint = (given.get("checkpoint_map") or {}).get(parent)
-    place = {"thread_id": given.get("thread_id"), "checkpoint_ns": parent, "checkpoint_id": checkpoint}
+    place = {"thread_id": thread_of(config), "checkpoint_ns": parent, "checkpoint_id": checkpoint}
     return saver, {"configurable": place}
 
 

@@ -27,7 +27,7 @@ from .._adapters import (
 from .._client import AsyncClient
 from .._send.options import SendOptions, Target
 from ..errors import HandoffError, UsageError
-from ._config import auntil_kept, handoff_of, task_of, thread_of, until_kept
+from ._config import auntil_kept, handoff_of, task_of, thread_label_of, until_kept
 
 GRAPH_LABEL, THREAD_LABEL, NODE_LABEL = "langgraph.graph", "langgraph.thread", "langgraph.node"
 """The labels by which an outcome finds the thread that waits for it."""
@@ -62,16 +62,21 @@ class Sending:
 
     def draft(self, config: RunnableConfig) -> tuple[AnySender, SendOptions]:
         """By whom it is sent, and how."""
-        thread = thread_of(config)
+        thread = thread_label_of(config)
         context = handoff_of(config)
         # A served graph waits for its own handoffs, so nobody is to look for its thread.
         marks = {GRAPH_LABEL: self.graph, THREAD_LABEL: thread, NODE_LABEL: self.node} if context is None else {}
         options: SendOptions = {
             **self.options,
-            "idempotency_key": f"{task_of(config)}:{thread}",
+            "idempotency_key": key_of(task_of(config), thread),
             "labels": {**self.options.get("labels", {}), **marks},
         }
         return self.client(config) if context is None else context, options
+
+
+def key_of(task: str, thread: str) -> str:
+    """The idempotency key of what a node of a thread sends."""
+    return f"{task}:{thread}"
 
 
 def send_once(sending: Sending, input: Any, config: RunnableConfig) -> Sent:
@@ -94,13 +99,18 @@ async def _submit(sender: AnySender, target: Target, input: Any, options: SendOp
     return {"handoff": handle.id}
 
 
-def wait_for(sent: Sent, client: Callable[[], AnyClient]) -> Outcome:
-    """Pauses the graph until it is resumed with the outcome of this very handoff."""
+def wait_for(sent: Sent, config: RunnableConfig, client: Callable[[], AnyClient]) -> Outcome:
+    """Pauses the graph until it is resumed with the outcome of this very handoff.
+
+    A served graph does so in any case: whoever serves it takes what he gave it. In one that is not, an outcome that is
+    there already is used at once; it is taken by whoever resumes the graph's threads."""
     if "refused" in sent:
         return sent["refused"]
     try:
         return _resumed_with(sent["handoff"])
     except GraphInterrupt:
+        if handoff_of(config) is not None:
+            raise
         hf = client()
         ended = blocked(hf, _ended_already(async_client_of(hf), sent["handoff"]))
         if ended is None:
@@ -108,13 +118,15 @@ def wait_for(sent: Sent, client: Callable[[], AnyClient]) -> Outcome:
         return ended
 
 
-async def await_for(sent: Sent, client: Callable[[], AnyClient]) -> Outcome:
+async def await_for(sent: Sent, config: RunnableConfig, client: Callable[[], AnyClient]) -> Outcome:
     """The same for graphs that are awaited."""
     if "refused" in sent:
         return sent["refused"]
     try:
         return _resumed_with(sent["handoff"])
     except GraphInterrupt:
+        if handoff_of(config) is not None:
+            raise
         hf = client()
         ended = await awaited(hf, _ended_already(async_client_of(hf), sent["handoff"]))
         if ended is None:
@@ -149,6 +161,10 @@ async def _ended_already(hf: AsyncClient, handoff: str) -> Outcome | None:
     handle = hf.handle(handoff)
     try:
         view = await handle.status()
+        dead_letter = view["dead_letter"]
+        # As for whoever resumes: the outcome of its redrive counts.
+        if dead_letter is not None and dead_letter["status"] == "redriven" and "id" in dead_letter:
+            return await _ended_already(hf, dead_letter["id"])
         return None if view["ended_at"] is None else await outcome_of(handle)
     except HandoffError as error:
         if error.problem is None:

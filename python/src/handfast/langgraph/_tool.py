@@ -24,6 +24,7 @@ from .._adapters import (
     target_of,
     tool_shape_of,
 )
+from .._adapters.keys import short_key
 from .._client import AsyncClient
 from .._send.options import SendOptions, Target, check_option_names
 from .._serve import current
@@ -75,7 +76,8 @@ class HandoffTool(BaseTool):
         self, sender: AnySender, arguments: dict[str, Any], call: str | None, config: RunnableConfig
     ) -> Outcome:
         task = task_of(config)
-        key = None if call is None or task == "" or not is_kept_at_all(config) else f"{task}:{call}:{thread_of(config)}"
+        is_found_again = call is not None and task != "" and is_kept_at_all(config)
+        key = short_key(f"{task}:{call}:{thread_of(config)}") if is_found_again else None
         input = self._shape.input_of(arguments)
         is_child = not isinstance(sender, (Client, AsyncClient))
         return await hand_off(sender_of(sender), self._target, input, self._options, key=key, is_child=is_child)
@@ -92,8 +94,8 @@ def tool_message(outcome: Outcome, name: str, call: str) -> ToolMessage:
 
 def handoff_tool(
     hf: Client,
-    *,
     capability: str,
+    *,
     to: str | None = None,
     name: str | None = None,
     description: str | None = None,
@@ -120,8 +122,8 @@ def handoff_tool(
 
 async def ahandoff_tool(
     hf: AnyClient,
-    *,
     capability: str,
+    *,
     to: str | None = None,
     name: str | None = None,
     description: str | None = None,

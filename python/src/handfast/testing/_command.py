@@ -20,7 +20,7 @@ class Command:
 
     words: tuple[str, ...]
     path: str | None = None
-    """Put before PATH: where the command's own Node may lie beside it."""
+    """Its own folder, put before PATH: the Node of a node_modules lies there, and may be newer than the system's."""
 
     def environment(self) -> dict[str, str]:
         env = dict(os.environ)
@@ -37,12 +37,14 @@ def find_command(
 ) -> Command:
     """What was configured, else the variable, else `handfast` on PATH, else that of the nearest node_modules."""
     env = os.environ if env is None else env
+    path = env.get("PATH", os.defpath)
     for given in (configured, env.get(VARIABLE)):
-        if given:
-            return Command(tuple(shlex.split(given, posix=os.name != "nt")))
-    found = shutil.which("handfast", path=env.get("PATH", os.defpath))
+        if given and given.strip():
+            words = tuple(shlex.split(given, posix=os.name != "nt"))
+            return Command(words, _folder_of(shutil.which(words[0], path=path)))
+    found = shutil.which("handfast", path=path)
     if found is not None:
-        return Command((found,))
+        return Command((found,), _folder_of(found))
     start = (Path.cwd() if folder is None else folder).resolve()
     for place in (start, *start.parents):
         bin_folder = place / "node_modules" / ".bin"
@@ -56,3 +58,8 @@ def find_command(
         'handfast_command in pytest\'s ini file, such as "node /path/to/handfast.js".',
         "no_command",
     )
+
+
+def _folder_of(program: str | None) -> str | None:
+    """Not where a link leads: beside the link lies the Node that was installed with it."""
+    return None if program is None else os.path.dirname(os.path.abspath(program))

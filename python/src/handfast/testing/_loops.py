@@ -50,6 +50,10 @@ class OtherLoops:
             self._touched.update(self._known)
             self._is_touched = True
 
+    def known(self) -> list[asyncio.AbstractEventLoop]:
+        with self._lock:
+            return [loop for loop in self._known if loop.is_running()]
+
     async def come_to_rest(self) -> None:
         if not self._is_touched:
             return

@@ -226,6 +226,11 @@ class Network:
         """Whether any call waits at the relay."""
         return bool(self._sent)
 
+    @property
+    def connections(self) -> int:
+        """How many are open to the relay."""
+        return self._wire.connections
+
     async def until_carried(self) -> None:
         """Until nothing waits for its turn any more."""
         while self._carrier is not None and not self._carrier.done():

@@ -18,6 +18,7 @@ from .._serve.threads import HandlerThreads
 from .._settings import ConnectOptions
 from .._sync import Client, _open_clients
 from ..errors import UsageError
+from . import _standstill
 from ._async_relay import DEFAULT_START, AsyncTarget, AsyncTestRelay, stopped_error
 from ._behaviour import Behaviour
 from ._fake import AsyncFake, FakeOptions, Received
@@ -94,10 +95,13 @@ class TestRelay:
         self._thread.start()
         # A handler on whatever thread can then ask for the time.
         self._sleeper: Peer = self._do(lambda: self._relay._world.peer("the test", is_fake=True))
+        world = self._relay._world
+        world.threads.watch(lambda future: world.standstill.join(future, _standstill.STANDS_S))
 
     @property
     def url(self) -> str:
         """Where the relay really listens, for programs that the kit does not know. Their time is real."""
+        self._relay._world.standstill.knows_all = False
         return self._relay.url
 
     @property

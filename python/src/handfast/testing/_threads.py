@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ._loops import OtherLoops
 
@@ -46,6 +46,7 @@ class Threads:
         self._works: set[_Work] = set()
         # By thread: whether what it waits for has not come yet.
         self._waits: dict[int, Callable[[], bool]] = {}
+        self._joins: dict[int, Callable[[Future[Any]], Any]] = {}
 
     def spawn(self, run: Callable[[], None], name: str) -> threading.Thread:
         work = self._begin()
@@ -103,8 +104,13 @@ class Threads:
 
     def join_kit(self, future: Future[T]) -> T:
         """The same for one of the kit's own loop, which is looked at anyway."""
+        join: Callable[[Future[T]], T] = self._joins.get(threading.get_ident(), Future.result)
         with self.waiting(lambda: not future.done()):
-            return future.result()
+            return join(future)
+
+    def watch(self, join: Callable[[Future[Any]], Any]) -> None:
+        """This thread, which is the test's, waits for futures in this way."""
+        self._joins[threading.get_ident()] = join
 
     @contextmanager
     def waiting(self, is_in_vain: Callable[[], bool]) -> Iterator[None]:
@@ -128,6 +134,12 @@ class Threads:
             works = list(self._works)
         # Every one is looked at, so that those who stand still are found out together.
         return any([self._is_at_work(work) for work in works])
+
+    def at_real_work(self) -> bool:
+        """Whether any does something, or waits for something that is not the kit's: a network, another program."""
+        with self._lock:
+            works = list(self._works)
+        return any(not work.is_done and (work.thread is None or work.thread not in self._waits) for work in works)
 
     def _is_at_work(self, work: _Work) -> bool:
         if work.is_done:

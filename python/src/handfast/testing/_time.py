@@ -45,6 +45,17 @@ class VirtualTime:
         self._network.distrust()
         await self._rest()
 
+    @property
+    def is_passing(self) -> bool:
+        """Whether somebody lets it pass just now."""
+        return self._turn.locked()
+
+    async def is_at_rest(self) -> bool:
+        """Whether nothing is under way, without waiting for it."""
+        self._others.touch_all()
+        self._network.distrust()
+        return await self._is_at_rest()
+
     async def _rest(self) -> None:
         async with self._resting:
             give_up = time.monotonic() + LONGEST_REST_S

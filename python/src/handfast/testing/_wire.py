@@ -22,6 +22,10 @@ class Wire:
         self._idle: list[_Connection] = []
         self._open: set[_Connection] = set()
 
+    @property
+    def connections(self) -> int:
+        return len(self._open)
+
     async def exchange(self, request: httpx.Request, headers: list[tuple[bytes, bytes]]) -> Answer:
         """The head of the answer; the body follows. Canceled, it closes the connection, which tells the relay."""
         content = await request.aread()

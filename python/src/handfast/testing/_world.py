@@ -12,6 +12,7 @@ from ._loops import OtherLoops
 from ._network import End, Network
 from ._peer import Peer
 from ._process import RelayProcess, State
+from ._standstill import Standstill
 from ._threads import Threads
 from ._time import VirtualTime
 
@@ -33,6 +34,7 @@ class World:
         calm = Calm(stir, self.threads, others)
         self.network = Network(self.clock, process, beginning, stir, calm, others)
         self.time = VirtualTime(self.clock, self.network, calm, others)
+        self.standstill = Standstill(self.time, self.network, self.threads, others)
 
     def peer(self, agent: str, is_fake: bool) -> Peer:
         """A new process of the agent, which is named after it."""

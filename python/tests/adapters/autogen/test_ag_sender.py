@@ -102,7 +102,7 @@ async def test_the_team_stops_until_the_outcome_is_there_and_goes_on_with_it(
     ("options", "expected"),
     [
         ({}, "ended as failed: 500 agent_failed (no_topic): No such topic. Trying the same again does not help. DONE"),
-        ({"timeout": 0.3}, "ended as expired: 408 deadline_passed (deadline_passed):"),
+        ({"timeout": 0.3}, "ended as expired: 408 deadline_passed:"),
     ],
 )
 async def test_a_failure_and_a_deadline_are_values(
@@ -116,6 +116,17 @@ async def test_a_failure_and_a_deadline_are_values(
     hf, capability = await offer(agent, name, research)
     team = await planner(hf, capability, lambda _: None, **options)
     assert expected in (await end_of(TeamRuns(hf, team, FileRecords(tmp_path)))).text
+
+
+async def test_runs_whose_names_and_ids_look_alike_have_handoffs_of_their_own(
+    agent: Agents, name: Names, tmp_path: Path
+) -> None:
+    hf, capability = await offer(agent, name, lambda topic: f"About {topic}.")
+    team = await planner(hf, capability, lambda _: None)
+    one = TeamRuns(hf, team, FileRecords(tmp_path / "one"), name="a")
+    other = TeamRuns(hf, team, FileRecords(tmp_path / "other"), name="a/b")
+    standings = [await one.start("b/c", "What is fsync?"), await other.start("c", "What is fsync?")]
+    assert len({each for standing in standings for each in standing.waiting}) == 2
 
 
 async def test_what_the_relay_refuses_is_a_value_and_nobody_waits(agent: Agents, name: Names, tmp_path: Path) -> None:

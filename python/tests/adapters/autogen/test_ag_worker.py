@@ -13,7 +13,7 @@ pytest.importorskip("autogen_agentchat")
 
 from ag_planner import Plain, model, planner
 from autogen_agentchat.agents import AssistantAgent, BaseChatAgent
-from autogen_agentchat.base import Response
+from autogen_agentchat.base import Response, TaskResult
 from autogen_agentchat.conditions import MaxMessageTermination, TextMentionTermination
 from autogen_agentchat.messages import BaseChatMessage
 from autogen_agentchat.teams import RoundRobinGroupChat, Swarm
@@ -137,6 +137,31 @@ async def test_a_redelivered_team_goes_on_with_the_turn_that_was_lost(agent: Age
         )
     else:
         assert (output, did) == ("go first second third", ["first", "second", "second", "third"])
+
+
+async def test_a_team_that_is_cut_off_after_its_last_turn_has_nobody_speak_after_it(agent: Agents, name: Names) -> None:
+    did: list[str] = []
+    ended: list[str] = []
+
+    def say(who: str) -> Callable[[Sequence[BaseChatMessage]], str]:
+        def said(messages: Sequence[BaseChatMessage]) -> str:
+            did.append(who)
+            return f"said by {who}"
+
+        return said
+
+    def result(result: TaskResult) -> str:
+        ended.append(result.messages[-1].to_text())
+        if len(ended) == 1:
+            raise ConnectionError("lost before the relay had it")
+        return ended[-1]
+
+    def team() -> RoundRobinGroupChat:
+        return RoundRobinGroupChat([Plain("first", say("first")), Plain("second", say("second"))], max_turns=2)
+
+    hf, capability = await serve(agent, name, team, result=result)
+    assert await (await hf.send(capability, "go")).result(timeout=20) == "said by second"
+    assert (ended, did) == (["said by second"] * 2, ["first", "second", "second"])
 
 
 async def test_a_redelivered_agent_has_the_results_of_its_tools_and_calls_none_again(

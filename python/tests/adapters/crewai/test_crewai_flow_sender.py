@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,29 @@ def test_a_flow_pauses_and_its_listener_gets_the_outcome(bench: Bench) -> None:
     assert bench.untaken() == []
     # Nothing is left behind beside CrewAI's own.
     assert bench.store.load_pending_feedback(f"handfast:{woken.handoff}") is None
+
+
+def test_a_resumer_that_stopped_leaves_nothing_behind(bench: Bench, tmp_path: Path) -> None:
+    def threads() -> set[threading.Thread]:
+        return {each for each in threading.enumerate() if each.name.startswith("handfast-handler")}
+
+    flow = bench.flow()
+    before = threads()
+    with bench.wake(flow):
+        for topic in ("a", "b"):
+            bench.kickoff(flow, topic)
+            assert bench.woken.get(timeout=LONG).how == "resumed"
+    with closing(sqlite3.connect(tmp_path / "flows.db")) as store:
+        kept = [
+            id
+            for table in ("flow_states", "pending_feedback")
+            for (id,) in store.execute(f"SELECT flow_uuid FROM {table}")
+        ]
+    assert [id for id in kept if id.startswith("handfast:")] == []
+    bench.worker.close()
+    for thread in threads() - before:
+        thread.join(LONG)
+        assert not thread.is_alive()
 
 
 @pytest.mark.parametrize(

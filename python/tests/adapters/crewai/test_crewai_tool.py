@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -58,6 +59,112 @@ def test_an_agent_finds_name_description_and_arguments_in_the_manifest(sync_agen
     # What the model left out, or gave as null where the manifest knows no null, is not sent.
     assert [entry["query"] for entry in heard] == ["fsync"]
     assert "depth" not in heard[0]
+
+
+ITEM = {"type": "object", "properties": {"url": {"type": "string"}, "note": {"type": "string"}}, "required": ["url"]}
+KINDS = [
+    {
+        "type": "object",
+        "properties": {"kind": {"const": "page"}, "note": {"type": "string"}},
+        "required": ["kind"],
+    },
+    {
+        "type": "object",
+        "properties": {"kind": {"const": "person"}, "note": {"type": ["string", "null"]}},
+        "required": ["kind", "note"],
+    },
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "given"),
+    [
+        ({"type": "array", "items": ITEM}, [{"url": "a"}, {"url": "b", "note": "c"}]),
+        ({"$ref": "#/$defs/Item"}, {"url": "a"}),
+        ({"anyOf": [ITEM, {"type": "string"}]}, {"url": "a"}),
+        ({"anyOf": [{"$ref": "#/$defs/Item"}, {"type": "null"}]}, {"url": "a"}),
+        ({"allOf": [ITEM, {"properties": {"at": {"type": "integer"}}}]}, {"url": "a"}),
+        ({"type": "array", "items": {"oneOf": KINDS}}, [{"kind": "page"}, {"kind": "person", "note": None}]),
+        ({"$ref": "#/$defs/Group"}, {"items": [{"url": "a"}]}),
+        ({"type": "object", "additionalProperties": ITEM}, {"k": {"url": "a"}}),
+    ],
+)
+def test_what_was_left_out_is_not_sent_as_null_wherever_it_is(
+    sync_agent: Agents, name: Name, source: Any, given: Any
+) -> None:
+    capability = name("read")
+    heard: list[Any] = []
+    group = {
+        "type": "object",
+        "properties": {"title": {"type": "string"}, "items": {"type": "array", "items": {"$ref": "#/$defs/Item"}}},
+    }
+    schema = {
+        "type": "object",
+        "$defs": {"Item": ITEM, "Group": group},
+        "properties": {"source": source},
+        "required": ["source"],
+    }
+    sync_agent("reader").serve({capability: {"handler": heard.append, "input": schema}}, signals=False)
+    tool = handoff_tool(sync_agent("planner"), capability, timeout=20)
+    assert tool.run(source=given) == "null"
+    assert heard == [{"source": given}]
+
+
+def test_a_null_that_the_manifest_knows_or_asks_for_is_sent(sync_agent: Agents, name: Name) -> None:
+    capability = name("read")
+    heard: list[Any] = []
+    nullable = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    schema = {
+        "type": "object",
+        "$defs": {"Nullable": nullable},
+        "properties": {"a": nullable, "b": {"$ref": "#/$defs/Nullable"}, "c": {}, "d": {"enum": ["x", None]}},
+        "required": ["a"],
+    }
+    sync_agent("reader").serve({capability: {"handler": heard.append, "input": schema}}, signals=False)
+    tool = handoff_tool(sync_agent("planner"), capability, timeout=20)
+    tool.run(a=None)
+    assert heard == [{"a": None, "b": None, "c": None, "d": None}]
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("uri", "http://example.com"),
+        ("uuid", "01A1E4B0-C614-7136-9C4D-F131BD700A1F"),
+        ("date-time", "2020-01-01T01:00:00+01:00"),
+        ("password", "hunter2"),
+        ("file-path", "/not/on/this/machine"),
+    ],
+)
+def test_text_with_a_format_arrives_as_the_model_wrote_it(sync_agent: Agents, name: Name, form: str, text: str) -> None:
+    capability = name("read")
+    heard: list[Any] = []
+    schema = {
+        "type": "object",
+        "properties": {"format": {"type": "string", "format": form, "description": "Where."}},
+        "required": ["format"],
+    }
+    sync_agent("reader").serve({capability: {"handler": heard.append, "input": schema}}, signals=False)
+    tool = handoff_tool(sync_agent("planner"), capability, timeout=20)
+    tool.run(format=text)
+    assert heard == [{"format": text}]
+    assert tool.args_schema.model_fields["format"].description == f"Where. (format: {form})"
+
+
+def test_an_argument_may_be_called_self(sync_agent: Agents, name: Name) -> None:
+    capability = name("look")
+    heard: list[Any] = []
+    schema = {"type": "object", "properties": {"self": {"type": "string"}}, "required": ["self"]}
+    sync_agent("mirror").serve({capability: {"handler": heard.append, "input": schema}}, signals=False)
+    tool = handoff_tool(sync_agent("planner"), capability, name="look", timeout=20)
+    tool.run(**{"self": "a"})
+    asyncio.run(tool.arun(**{"self": "b"}))
+
+    def script(messages: list[Any]) -> Any:
+        return tool_call("look", **{"self": "c"}) if tool_result(messages) is None else "Seen."
+
+    assert kickoff(crew_of(model(script), "Look", tools=[tool])).raw == "Seen."
+    assert heard == [{"self": "a"}, {"self": "b"}, {"self": "c"}]
 
 
 def test_failures_come_back_as_text_with_code_and_whether_to_try_again(sync_agent: Agents, name: Name) -> None:

@@ -5,17 +5,29 @@ from __future__ import annotations
 import asyncio
 import operator
 from typing import Annotated, Any, cast
+from uuid import UUID
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 from lg_bench import Bench, until
-from lg_planner import planner
+from lg_planner import Planned, planner
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from handfast import Fail, UsageError
 from handfast.langgraph import Outcome, add_handoff, resume_outcomes
+
+
+class PlannedModel(BaseModel):
+    topic: str
+    report: Any = None
+    text: str = ""
+
+
+class Asked(TypedDict):
+    topic: str
 
 
 async def text_after(bench: Bench, **options: Any) -> str:
@@ -255,6 +267,30 @@ async def test_outcomes_of_other_graphs_and_of_handoffs_of_no_graph_are_left_alo
     assert [each["taken_at"] for each in await bench.sent_by(hf)] == [None, None]
 
 
+@pytest.mark.parametrize("thread", [5, UUID(int=7), "a b/ü:c", "t" * 200])
+async def test_a_thread_id_of_any_kind_is_found_again(bench: Bench, thread: Any) -> None:
+    """LangGraph keeps all of them as text, and one saver compares them as they come."""
+    hf = await bench.agent()
+    await bench.worker()
+    graph = planner(hf, bench.research, InMemorySaver())
+    await bench.invoke(graph, {"topic": "fsync"}, thread)
+    resuming = bench.resume(hf, graph)
+    bench.gates.finish("fsync")
+    await resuming.woke()
+    assert [each.key for each in resuming.woken] == [f"langgraph/graph/{thread}"]
+    assert (await bench.state(graph, str(thread))).values["text"] == '"about fsync"'
+
+
+@pytest.mark.parametrize(
+    ("thread", "said"), [("a\nb", r"The thread id is 'a\\nb'"), ("t" * 201, "The thread id has 201 characters")]
+)
+async def test_a_thread_id_that_no_label_can_carry_is_refused_by_its_name(bench: Bench, thread: str, said: str) -> None:
+    hf = await bench.agent()
+    graph = planner(hf, bench.research, InMemorySaver())
+    with pytest.raises(UsageError, match=said):
+        await bench.invoke(graph, {"topic": "fsync"}, thread)
+
+
 async def test_wrong_options_are_told_when_the_graph_is_made() -> None:
     wanted: Any = {"input": lambda state: state, "output": "report"}
     for options, said in (
@@ -264,3 +300,19 @@ async def test_wrong_options_are_told_when_the_graph_is_made() -> None:
     ):
         with pytest.raises(UsageError, match=said):
             add_handoff(cast(Any, StateGraph(cast(Any, dict))), "research", **{**wanted, **cast(Any, options)})
+
+
+async def test_an_outcome_for_a_key_that_no_state_has_is_told_when_the_graph_is_made() -> None:
+    for state in (Planned, PlannedModel):
+        builder: Any = StateGraph(cast(Any, state))
+        with pytest.raises(
+            UsageError, match=r"'zzz', and the graph's state has no such key.* It has report, text, topic:"
+        ):
+            add_handoff(builder, "research", capability="x", input=lambda state: state, output="zzz")
+        add_handoff(builder, "research", capability="x", input=lambda state: state, output="report")
+
+
+async def test_a_key_of_a_later_node_alone_is_known_once_that_node_was_added() -> None:
+    builder: Any = StateGraph(Asked)
+    builder.add_node("write", lambda state: {}, input_schema=Planned)
+    add_handoff(builder, "research", capability="x", input=lambda state: state, output="report", next="write")

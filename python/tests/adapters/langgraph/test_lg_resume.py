@@ -142,6 +142,53 @@ async def test_a_dead_letter_that_is_redriven_before_its_thread_was_woken_wakes_
     assert (await bench.state(graph)).values["text"] == '"found at last"'
 
 
+async def test_a_thread_that_was_cut_off_before_it_waited_has_the_outcome_of_the_redrive(bench: Bench) -> None:
+    runs: list[Any] = []
+
+    def research(input: Any) -> str:
+        runs.append(input)
+        if len(runs) > 1:
+            return "found at last"
+        raise Fail("Not today.")
+
+    hf = await bench.agent()
+    await bench.worker(research)
+    graph = planner(hf, bench.research, dies_once_sent(await bench.saver()))
+    with pytest.raises(RuntimeError, match="killed here"):
+        await bench.invoke(graph, {"topic": "fsync"})
+    (sent,) = await bench.ended(hf)
+    await bench._call(hf, "redrive", params={"id": sent["id"]}, body={})
+    await bench.ended(hf, 2)
+    resuming = bench.resume(hf, graph, follow=False)
+    await resuming.stopped()
+    assert resuming.how == ["continued", "redriven"]
+    assert (await bench.state(graph)).values["text"] == '"found at last"'
+
+
+def dies_once_sent(saver: Any) -> Any:
+    """As a process that is killed when what it sent is kept, and before it waits."""
+    put, aput = saver.put, saver.aput
+    is_dead: list[bool] = []
+
+    def die(checkpoint: Any) -> None:
+        if not is_dead and "research_outcome" in str(checkpoint["channel_values"].get("__pregel_tasks")):
+            is_dead.append(True)
+            raise RuntimeError("killed here")
+
+    def mortal_put(config: Any, checkpoint: Any, *rest: Any) -> Any:
+        kept = put(config, checkpoint, *rest)
+        die(checkpoint)
+        return kept
+
+    async def mortal_aput(config: Any, checkpoint: Any, *rest: Any) -> Any:
+        kept = await aput(config, checkpoint, *rest)
+        die(checkpoint)
+        return kept
+
+    saver.put, saver.aput = mortal_put, mortal_aput
+    return saver
+
+
 @pytest.mark.parametrize("flavour", ["with", "async with"])
 async def test_several_processes_wake_each_thread_once_by_a_lock_that_holds_across_them(
     bench: Bench, flavour: str

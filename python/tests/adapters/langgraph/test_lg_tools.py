@@ -4,6 +4,7 @@ sleeps."""
 from __future__ import annotations
 
 import asyncio
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from lg_bench import Bench, until
 import handfast
 from handfast import Client, Fail, UsageError
 from handfast.langgraph import HandoffTool, add_handoff_tools, ahandoff_tool, handoff_tool
+from handfast.langgraph._runs import no_run_of
 
 
 def calling(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
@@ -49,11 +51,11 @@ class Scripted(BaseChatModel):
 
 
 async def a_tool(bench: Bench, hf: Any, **options: Any) -> HandoffTool:
-    wanted: dict[str, Any] = {"capability": bench.research, "name": "research", **options}
+    wanted: dict[str, Any] = {"name": "research", **options}
     return (
-        await asyncio.to_thread(lambda: handoff_tool(hf, **wanted))
+        await asyncio.to_thread(lambda: handoff_tool(hf, bench.research, **wanted))
         if isinstance(hf, Client)
-        else await ahandoff_tool(hf, **wanted)
+        else await ahandoff_tool(hf, bench.research, **wanted)
     )
 
 
@@ -176,6 +178,47 @@ async def test_a_tool_node_that_is_run_again_after_a_crash_finds_the_handoff_tha
     assert len(await bench.sent_by(hf)) == 1
 
 
+@pytest.mark.parametrize("thread", ["t" * 1000, "a\nb", 5])
+async def test_in_a_tool_node_the_thread_may_have_any_id(bench: Bench, thread: Any) -> None:
+    """Nobody has to find it by an outcome: it is a part of the key only, and so is what a provider calls the call."""
+    await bench.worker(lambda input: f"about {input['topic']}", input=TOPIC)
+    hf = await bench.agent()
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("tools", ToolNode([await a_tool(bench, hf)]))
+    builder.add_edge(START, "tools")
+    graph = builder.compile(checkpointer=InMemorySaver())
+    wish = AIMessage("", tool_calls=[{"name": "research", "args": {"topic": "a"}, "id": f"call-{'x' * 300}"}])
+    (told,) = tool_messages(await bench.invoke(graph, {"messages": [wish]}, thread)).values()
+    assert told.text == "about a"
+
+
+async def test_what_is_compiled_with_add_handoff_tools_is_watched_from_its_first_run_on(bench: Bench) -> None:
+    await bench.worker(input=TOPIC)
+    made = await a_tool(bench, await bench.agent())
+    begun, may_end = threading.Event(), threading.Event()
+
+    def think(_: MessagesState) -> Any:
+        begun.set()
+        assert may_end.wait(20)
+        return {"messages": [AIMessage("done")]}
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("think", think)
+    add_handoff_tools(builder, "tools", tools=[made], next="think")
+    builder.add_edge(START, "think")
+    graph = builder.compile(checkpointer=await bench.saver())
+    thread = bench.name("thread")
+    running = asyncio.ensure_future(bench.invoke(graph, {"messages": [("user", "go")]}, thread))
+    try:
+        await asyncio.to_thread(begun.wait, 20)
+        over = asyncio.ensure_future(no_run_of(thread))
+        await asyncio.sleep(0.05)
+        assert not over.done()
+    finally:
+        may_end.set()
+    await asyncio.gather(running, over)
+
+
 async def test_a_prebuilt_agent_calls_it(bench: Bench) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -259,7 +302,7 @@ async def test_a_call_that_is_given_up_calls_its_handoff_off(bench: Bench) -> No
 async def test_the_wrong_kind_of_client_is_told_in_words(bench: Bench) -> None:
     hf = await bench.agent()
     with pytest.raises(UsageError, match="An AsyncClient must be awaited"):
-        handoff_tool(hf, capability="x")
+        handoff_tool(hf, "x")
     made = await a_tool(bench, hf, description="d", input=TOPIC)
     with pytest.raises(UsageError, match="which must be awaited"):
         await asyncio.to_thread(made.invoke, {"topic": "fsync"})

@@ -14,11 +14,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 from lg_bench import Bench, until
+from lg_served import crash, sender, serve
 from typing_extensions import TypedDict
 
 import handfast
-from handfast import AsyncClient, HandoffError, Reject
-from handfast.langgraph import add_handoff, handoff_of, serve_graph
+from handfast import HandoffError, Reject, UsageError
+from handfast.langgraph import add_handoff, handoff_of
 
 
 class State(TypedDict, total=False):
@@ -38,18 +39,6 @@ def steps(saver: Any, **nodes: Any) -> Any:
         before = name
     builder.add_edge(before, END)
     return builder.compile(checkpointer=saver)
-
-
-async def serve(bench: Bench, graph: Any, hf: Any = None, **options: Any) -> Any:
-    """Under the name of the bench's capability."""
-    hf = hf or await bench.agent("worker")
-    options = {"signals": False, "grace": 0, **options}
-    served: Any = await asyncio.to_thread(lambda: serve_graph(hf, bench.research, graph, **options))
-    return await served if isinstance(hf, AsyncClient) else served
-
-
-async def sender(bench: Bench) -> AsyncClient:
-    return await bench.at_end.enter_async_context(handfast.connect(url=bench.url, agent=bench.name("sender")))
 
 
 def logs(name: str) -> Any:
@@ -190,6 +179,84 @@ async def test_one_that_was_cut_off_between_two_steps_is_not_taken_for_one_that_
     assert ran == ["one", "two"]
 
 
+def with_a_breakpoint(saver: Any, ran: list[str], **breakpoints: Any) -> Any:
+    def node(name: str) -> Any:
+        def run(_: State) -> State:
+            ran.append(name)
+            return {"log": [name]}
+
+        return run
+
+    builder: Any = StateGraph(State)
+    builder.add_node("gather", node("gather"))
+    builder.add_node("write", node("write"))
+    builder.add_edge(START, "gather")
+    builder.add_edge("gather", "write")
+    return builder.compile(checkpointer=saver, **breakpoints)
+
+
+BREAKPOINTS = [{"interrupt_before": ["write"]}, {"interrupt_after": ["gather"]}, {"interrupt_after": "*"}]
+
+
+@pytest.mark.parametrize("breakpoints", BREAKPOINTS)
+async def test_a_graph_that_stops_at_its_own_breakpoint_has_not_completed(bench: Bench, breakpoints: Any) -> None:
+    ran: list[str] = []
+    await serve(bench, with_a_breakpoint(await bench.saver(), ran, **breakpoints), graph_output="log")
+    handle = await (await sender(bench)).send(bench.research, {"text": "x"}, attempts=3)
+    view: Any = await handle.outcome()
+    assert (view["state"], view["attempts"], view["outcome"]["error"]["reason"]) == ("failed", 1, "graph_paused")
+    assert "before write" in view["outcome"]["error"]["message"]
+    assert ran == ["gather"]
+
+
+async def test_a_breakpoint_of_a_graph_within_the_graph_counts_as_well(bench: Bench) -> None:
+    ran: list[str] = []
+    inner = with_a_breakpoint(None, ran, interrupt_before=["write"])
+    await serve(bench, steps(await bench.saver(), inner=inner))
+    handle = await (await sender(bench)).send(bench.research, {"text": "x"})
+    view: Any = await handle.outcome()
+    assert view["outcome"]["error"]["reason"] == "graph_paused"
+    assert ran == ["gather"]
+
+
+@pytest.mark.parametrize("breakpoints", BREAKPOINTS)
+async def test_a_redelivery_does_not_lead_a_graph_past_its_breakpoint(bench: Bench, breakpoints: Any) -> None:
+    ran: list[str] = []
+    graph = with_a_breakpoint(InMemorySaver(), ran, **breakpoints)
+
+    def dies_at_the_breakpoint(input: Any, ctx: Any) -> Any:
+        """The first attempt: the graph has stopped, and nobody heard of it."""
+        graph.invoke(input, {"configurable": {"thread_id": ctx.handoff["id"]}}, durability="sync")
+        raise ConnectionError("cut off")
+
+    await serve(bench, graph, graph_input=dies_at_the_breakpoint)
+    handle = await (await sender(bench)).send(bench.research, {"text": "x"}, attempts=3)
+    view: Any = await handle.outcome()
+    assert (view["attempts"], view["outcome"]["error"]["reason"]) == (2, "graph_paused")
+    assert ran == ["gather"]
+
+
+async def test_a_graph_with_breakpoints_that_are_not_reached_completes_also_after_a_redelivery(bench: Bench) -> None:
+    ran: list[str] = []
+
+    def fails_once(_: State) -> State:
+        ran.append("one")
+        if len(ran) == 1:
+            raise ConnectionError("away")
+        return {"log": ["one"]}
+
+    graph = steps(await bench.saver(), one=fails_once, two=logs("two"))
+    graph.interrupt_after_nodes = ["never"]
+    await serve(bench, graph)
+    handle = await (await sender(bench)).send(bench.research, {"text": "x"}, attempts=2)
+    assert (await handle.result())["log"] == ["one", "two"]
+
+
+async def test_breakpoints_without_a_checkpointer_are_refused_at_once(bench: Bench) -> None:
+    with pytest.raises(UsageError, match="has breakpoints and no checkpointer"):
+        await serve(bench, with_a_breakpoint(None, [], interrupt_before=["write"]))
+
+
 async def test_a_worker_that_dies_leaves_the_rest_to_another(bench: Bench) -> None:
     """The second has the same store, as another machine would."""
     saver = await bench.saver()
@@ -212,24 +279,12 @@ async def test_a_worker_that_dies_leaves_the_rest_to_another(bench: Bench) -> No
         server = await serve(bench, graph, hf)
         handle = await (await sender(bench)).send(bench.research, {"text": "x"}, lease=2)
         await until(lambda: "two" in ran)
-        _crash(server)
+        crash(server)
         await serve(bench, graph)
         assert (await handle.result(timeout=15))["log"] == ["one", "two"]
         assert ran == ["one", "two", "two"]
     finally:
         gate.set()
-
-
-def _crash(server: Any) -> None:
-    """As a process that was killed: nothing is said to the relay any more."""
-    from handfast._serve import crash_server
-
-    inner = getattr(server, "_server", server)
-    loop = getattr(server, "_loop", None)
-    if loop is None:
-        crash_server(inner)
-    else:
-        loop.call_soon_threadsafe(crash_server, inner)
 
 
 async def test_what_the_graph_asks_by_an_interrupt_is_asked_to_the_sender(bench: Bench) -> None:

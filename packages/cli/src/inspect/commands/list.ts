@@ -35,6 +35,7 @@ export const listCommand: Command = {
     { flags: "--capability <name>", help: "Only those for this capability." },
     { flags: "--label <name=value>", help: "Only those with this label." },
     { flags: "--correlation <id>", help: "Only those of this correlation." },
+    { flags: "--conversation <id>", help: "Only those of this conversation." },
     { flags: "-n, --limit <count>", help: "At most so many.", default: "20" },
     { flags: "--full", help: "Whole ids, and exact times." },
   ],
@@ -67,6 +68,7 @@ function readQuery(options: Options): Query {
   const to = options.text("to");
   const capability = options.text("capability");
   const correlation_id = options.text("correlation");
+  const conversation_id = options.text("conversation");
   const label = options.text("label");
   return {
     ...(state === undefined ? {} : { state }),
@@ -74,6 +76,7 @@ function readQuery(options: Options): Query {
     ...(to === undefined ? {} : { to }),
     ...(capability === undefined ? {} : { capability }),
     ...(correlation_id === undefined ? {} : { correlation_id }),
+    ...(conversation_id === undefined ? {} : { conversation_id }),
     ...(label === undefined ? {} : { label: labelOf(label) }),
   };
 }

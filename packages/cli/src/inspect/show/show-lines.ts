@@ -10,6 +10,7 @@ import { type Look, paintState } from "../look.ts";
 import { meter } from "../meter.ts";
 import { counted, holderWords, targetName, targetWords } from "../names.ts";
 import { payloadText, shorten } from "../payload-text.ts";
+import { routedWords } from "../routed-words.ts";
 import type { StoryEvent } from "../story-event.ts";
 import { timeoutOf } from "../why/held.ts";
 import { questionLines } from "./question-lines.ts";
@@ -60,7 +61,15 @@ function more(view: HandoffView, { now }: Look): string[][] {
   const labels = Object.entries(view.labels).map(([key, value]) => `${key}:${shorten(value, 40)}`);
   const { dead_letter: letter, progress, checkpoint } = view;
   const rows: string[][] = [];
+  if (view.contract !== undefined) rows.push(["contract", view.contract]);
   if (view.ordering_key !== null) rows.push(["order", `key ${shorten(JSON.stringify(view.ordering_key), 60)}`]);
+  const asked = versionWords(view);
+  if (asked !== null) rows.push(["version", asked]);
+  const because = view.why === null ? null : routedWords(view.why);
+  if (because !== null) rows.push(["routed", because]);
+  if (view.conversation_id !== null) {
+    rows.push(["conversation", shorten(JSON.stringify(view.conversation_id), 60)]);
+  }
   if (labels.length > 0) rows.push(["labels", labels.join(" ")]);
   if (view.redrive_of !== null) rows.push(["redrive", `of ${view.redrive_of} by ${view.redriven_by ?? view.from}`]);
   if (progress !== null) rows.push(["progress", progressText(progress, now)]);
@@ -72,6 +81,11 @@ function more(view: HandoffView, { now }: Look): string[][] {
     rows.push(["dead letter", `${letter.status}${done}`]);
   }
   return rows;
+}
+
+function versionWords({ version_range, canary }: HandoffView): string | null {
+  if (version_range !== null) return `${version_range}, as its sender asks`;
+  return canary === null ? null : `${canary}, by a route`;
 }
 
 function progressText(progress: NonNullable<HandoffView["progress"]>, now: number): string {

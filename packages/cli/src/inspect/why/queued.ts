@@ -1,5 +1,6 @@
 /** Why a handoff is queued: behind another, backing off, for want of an agent, of a worker, or of a free slot. */
 
+import { isInRange } from "@handfast/protocol/client";
 import type { AgentView, HandoffView } from "@handfast/protocol/wire";
 import { ago, moment, span } from "../../moments.ts";
 import { type Presence, presenceOf } from "../../operate/presence.ts";
@@ -8,8 +9,10 @@ import { shorten } from "../payload-text.ts";
 import type { StoryEvent } from "../story-event.ts";
 import type { Facts, Why } from "./facts.ts";
 
-/** So long another worker is preferred after a loss, and the one that asked after an answer (spec/handoffs.md). */
+/** So long another worker or agent is preferred after a loss, and the one that asked after an answer (spec/handoffs.md). */
 const preference_ms = 10_000;
+/** What is free is offered at once: what waits longer beside somebody who asks is held back. */
+const held_back_ms = 2_000;
 const message_chars = 120;
 
 export function whyQueued(view: HandoffView, facts: Facts): Why {
@@ -20,11 +23,13 @@ export function whyQueued(view: HandoffView, facts: Facts): Why {
   const excluded = exclusions(facts.events);
   const able = facts.agents.filter(({ name }) => !excluded.has(name));
   if (able.length === 0) return everybodyExcluded(view, excluded, facts);
-  const there = (presence: Presence) => able.filter((agent) => workersOf(agent, presence, now).length > 0);
+  const within = able.filter((agent) => offersVersion(agent, view));
+  if (within.length === 0) return nobodyInRange(view, able, facts);
+  const there = (presence: Presence) => within.filter((agent) => workersOf(agent, presence, now).length > 0);
   const asking = there("asking");
   if (asking.length > 0) return avoidsTheOnlyOne(view, asking, facts) ?? aboutToGo(view, asking, facts);
   const recent = there("recent");
-  return recent.length > 0 ? nobodyAsks(view, recent, facts) : nobodyPresent(view, able, facts);
+  return recent.length > 0 ? nobodyAsks(view, recent, facts) : nobodyPresent(view, within, facts);
 }
 
 function behind(view: HandoffView, head: HandoffView, { now }: Facts): Why {
@@ -78,6 +83,22 @@ function everybodyExcluded(view: HandoffView, excluded: ReadonlyMap<string, stri
   };
 }
 
+function offersVersion(agent: AgentView, { capability, version_range }: HandoffView): boolean {
+  return version_range === null || isInRange(versionOf(agent, capability), version_range);
+}
+
+function versionOf({ capabilities }: AgentView, capability: string | null): string | undefined {
+  return capabilities.find(({ name }) => name === capability)?.version;
+}
+
+function nobodyInRange(view: HandoffView, able: readonly AgentView[], facts: Facts): Why {
+  const offered = able.map((agent) => `${agent.name} ${versionOf(agent, view.capability) ?? "no version"}`);
+  return {
+    sentence: `Queued because nobody offers ${targetWords(view)} in version ${view.version_range} (${listed(offered)}): it goes to the first that does, and ${expiry(view, facts)}.`,
+    next: ["handfast agents"],
+  };
+}
+
 function nobodyPresent(view: HandoffView, able: readonly AgentView[], facts: Facts): Why {
   const seen = able.flatMap(({ last_seen_at }) => (last_seen_at === null ? [] : [last_seen_at]));
   const heard =
@@ -94,8 +115,16 @@ function nobodyPresent(view: HandoffView, able: readonly AgentView[], facts: Fac
 /** After a loss the relay rather waits for another worker, if another is connected; the preference ends by itself. */
 function avoidsTheOnlyOne(view: HandoffView, asking: readonly AgentView[], facts: Facts): Why | null {
   const last = facts.events.findLast(({ type }) => type === "requeued");
-  if (last === undefined || facts.now - last.at >= preference_ms) return null;
-  const until = moment(last.at + preference_ms, facts.now);
+  if (last === undefined) return null;
+  const preferred_until = (last.ready_at ?? last.at) + preference_ms;
+  if (facts.now >= preferred_until) return null;
+  const until = moment(preferred_until, facts.now);
+  if (last.why === "failed" || last.why === "attempt_timeout") {
+    return {
+      sentence: `Queued again because agent ${last.agent ?? ""} failed at it: another agent is preferred until ${until}, then anybody may have it.`,
+      next: [`handfast watch ${view.id}`],
+    };
+  }
   if (last.why === "answered") {
     const asker = facts.events.findLast(({ type }) => type === "asked")?.agent;
     if (!asker || !asking.some(({ name }) => name === asker)) return null;
@@ -116,8 +145,12 @@ function avoidsTheOnlyOne(view: HandoffView, asking: readonly AgentView[], facts
 function aboutToGo(view: HandoffView, asking: readonly AgentView[], facts: Facts): Why {
   const names = listed(asking.map(({ name }) => name));
   const count = asking.reduce((sum, agent) => sum + workersOf(agent, "asking", facts.now).length, 0);
+  const held =
+    facts.now - (view.ready_at ?? view.accepted_at) > held_back_ms
+      ? "routing holds it back (an agent that asks has no room, is too slow for what is left of the deadline, or is breached or ejected while another lives, or it waits for the agent that served its lane or conversation)"
+      : "it goes to the first free slot";
   return {
-    sentence: `Queued since ${since(view, facts)}, and ${counted(count, "worker")} of ${names} ${count === 1 ? "is" : "are"} asking for work: it goes to the first free slot, and ${expiry(view, facts)}.`,
+    sentence: `Queued since ${since(view, facts)}, and ${counted(count, "worker")} of ${names} ${count === 1 ? "is" : "are"} asking for work: ${held}, and ${expiry(view, facts)}.`,
     next: [`handfast watch ${view.id}`, "handfast agents"],
   };
 }

@@ -406,3 +406,52 @@ test("in the log, but not for the caller to see", () => {
 test("nowhere", () => {
   expect(whyGone(sampleId, [], noon).sentence).toContain(`There is no handoff ${sampleId} at this relay`);
 });
+
+test("queued while nobody offers the version that is asked for", () => {
+  const agents = [sampleAgent({ capabilities: [{ name: "upper", version: "1.4.0" }] })];
+  const { sentence, next } = why(sampleView({ version_range: "^2" }), sampleFacts({ agents }));
+  expect(sentence).toContain(
+    "Queued because nobody offers capability upper in version ^2 (upper-1 1.4.0): it goes to the first that does,",
+  );
+  expect(next).toEqual(["handfast agents"]);
+});
+
+test("queued again for another agent after a failed attempt", () => {
+  const events = [
+    sampleEvent("requeued", { at: noon - 3_000, ready_at: noon - 1_000, why: "failed", agent: "upper-1" }),
+  ];
+  const asking = { worker: "w-1", last_seen_at: noon, asking: true };
+  const facts = sampleFacts({ events, agents: [sampleAgent({ workers: [asking] })] });
+  expect(why(sampleView({ attempts: 1 }), facts).sentence).toBe(
+    "Queued again because agent upper-1 failed at it: another agent is preferred until 12:00:09Z (in 9 s), then anybody may have it.",
+  );
+});
+
+test("held back although somebody asks", () => {
+  const asking = { worker: "w-1", last_seen_at: noon, asking: true };
+  const { sentence } = why(sampleView(), sampleFacts({ agents: [sampleAgent({ workers: [asking] })] }));
+  expect(sentence).toContain("routing holds it back (an agent that asks has no room, is too slow");
+});
+
+test("why this agent is a second sentence, where there was something to choose", () => {
+  const weighed = { rule: "better_of_two", among: 3, score: 420, over: "upper-2" } as const;
+  expect(why(heldView({ why: weighed }), sampleFacts()).sentence).toMatch(
+    /\. It went to upper-1 because it was the better of two drawn from 3 agents, at 420 ms before upper-2\.$/,
+  );
+  expect(why(heldView({ why: { rule: "only", among: 1 } }), sampleFacts()).sentence).not.toContain("It went to");
+});
+
+test.each([
+  ["least_loaded", "it had the most free slots of 3 agents"],
+  ["newcomer", "a small share goes to newcomers, drawn from 3 agents"],
+  ["established", "the others of 3 agents are newcomers"],
+  ["preferred", "it had asked the question that was answered"],
+  ["sticky_order", "it served the handoff before this one in its ordering key"],
+  ["conversation", "it served the conversation last"],
+  ["elsewhere", "an earlier try elsewhere came to nothing"],
+  ["no_other", "it is breached or ejected, and no other agent that could have it was there and free in time"],
+] as const)("%s is told as: %s", (rule, words) => {
+  const canary = { version: "2.x", met: false };
+  const { sentence } = why(heldView({ why: { rule, among: 3, canary } }), sampleFacts());
+  expect(sentence).toContain(`because ${words}; canary 2.x, which nobody there offers.`);
+});

@@ -21,6 +21,10 @@ export class StoreRecords implements Records {
     return this.store.records("default", kind);
   }
 
+  find(kind: string, key: string): Promise<StoredRecord | null> {
+    return this.store.record("default", kind, key);
+  }
+
   async put(records: readonly RecordWrite[]): Promise<boolean> {
     this.puts++;
     const [result] = await this.store.commit([{ writes: [], records }]);

@@ -18,7 +18,6 @@ const headers = {
   "cache-control": "no-store",
   // Proxies that gather would turn a stream into a page.
   "x-accel-buffering": "no",
-  connection: "keep-alive",
 };
 
 /** What a reader waits before it comes back: a moment, or a little longer when the relay restarts. */

@@ -80,6 +80,7 @@ export class HttpCall implements Carrier {
       idempotency_key: idempotencyKeyOf(headers["idempotency-key"]),
       traceparent: traceparentOf(headers["traceparent"]),
       last_event_id: one(headers["last-event-id"]),
+      if_none_match: one(headers["if-none-match"]),
       range: one(headers.range),
       wants_stream: operation.streams === true && accepts.includes("text/event-stream"),
       minimal: operation.minimal === true && isMinimal(headers["prefer"]),
@@ -96,7 +97,7 @@ export class HttpCall implements Carrier {
   }
 
   refuse(problem: Problem): void {
-    sendProblem(problem, this.#request, this.#reply);
+    sendProblem(problem, this.#request, this.#reply, this.#options.limits);
   }
 
   deliver(answer: Reply, call: AnyCall): void | Promise<void> {

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { operations } from "../../operations/table.ts";
 import { Problem } from "../../problem.ts";
+import { answerEarly, type LingerLimits } from "./early-answer.ts";
 import { HttpProblem, problemReply, rawProblemReply } from "./problem-reply.ts";
 
 const places = operations.map(({ method, path }) => ({
@@ -39,10 +40,10 @@ export function fromFramework(error: unknown): unknown {
 }
 
 /** `Expect` with anything but 100-continue. */
-export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+export function refuseExpectation(request: IncomingMessage, response: ServerResponse, limits: LingerLimits): void {
   const problem = new HttpProblem(417, 400, "expectation", "Of Expect, only 100-continue is known.");
   const { status, headers, document } = problemReply(problem);
-  response.writeHead(status, { ...headers, connection: "close" }).end(`${JSON.stringify(document)}\n`);
+  answerEarly(request, response, { status, headers, text: `${JSON.stringify(document)}\n` }, limits);
 }
 
 /** What is not even HTTP, too long, or too slow. While another answer is under way nothing can be said, only cut. */

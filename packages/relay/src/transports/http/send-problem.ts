@@ -2,18 +2,25 @@
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Problem } from "../../problem.ts";
+import { answerEarly, isUnread, type LingerLimits } from "./early-answer.ts";
 import { problemReply } from "./problem-reply.ts";
 
-export function sendProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): void {
+export function sendProblem(
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limits: LingerLimits,
+): void {
   if (reply.sent || reply.raw.headersSent) {
     reply.raw.destroy();
     return;
   }
   const { status, headers, document } = problemReply(problem);
-  // What is left of a body nobody will read must not be taken for the next request.
-  if (!request.raw.complete) reply.header("connection", "close");
-  reply
-    .code(status)
-    .headers(headers)
-    .send(`${JSON.stringify(document)}\n`);
+  const text = `${JSON.stringify(document)}\n`;
+  if (isUnread(request.raw)) {
+    reply.hijack();
+    answerEarly(request.raw, reply.raw, { status, headers, text }, limits);
+    return;
+  }
+  reply.code(status).headers(headers).send(text);
 }

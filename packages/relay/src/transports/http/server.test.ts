@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { TestRelay } from "../../testing/test-relay.ts";
@@ -81,6 +83,17 @@ describe("a server with little patience", () => {
       if (text.includes(": keep-alive")) break;
     }
     expect(text).toContain("event: accepted");
+  });
+
+  it("tells a reader that asked for one answer only that the connection ends with the stream", async () => {
+    const sender = await relay.agent("closing-sender");
+    await relay.agent("closing-worker", "closing");
+    const id = await sender.submit({ capability: "closing", input: 1 });
+    const headers = { accept: "text/event-stream", authorization: `Bearer ${sender.token}`, connection: "close" };
+    const asked = request(`${relay.url}/v1/handoffs/${id}/events`, { headers, agent: false }).end();
+    const [response] = (await once(asked, "response")) as [IncomingMessage];
+    expect(response.headers.connection).toBe("close");
+    asked.destroy();
   });
 
   it("cuts a reader that does not read, and goes on serving others", async () => {

@@ -84,7 +84,9 @@ export class HttpServer {
     app.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
     app.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     app.setNotFoundHandler((request, reply) => this.#fail(notServed(request.url), request, reply));
-    app.server.on("checkExpectation", refuseExpectation);
+    app.server.on("checkExpectation", (request, response) =>
+      refuseExpectation(request, response, this.#options.limits),
+    );
     app.server.on("connection", (socket: Socket) => {
       this.#silent.add(socket);
       socket.once("close", () => this.#silent.delete(socket));
@@ -118,7 +120,8 @@ export class HttpServer {
 
   /** What went wrong before any operation was reached. */
   #fail(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    sendProblem(this.#options.calls.problemOf(fromFramework(thrown), "unknown"), request, reply);
+    const { calls, limits } = this.#options;
+    sendProblem(calls.problemOf(fromFramework(thrown), "unknown"), request, reply, limits);
     return reply;
   }
 }

@@ -20,6 +20,8 @@ const typOf: ReadonlyMap<string, DocumentTyp> = new Map<string, DocumentTyp>([
   ["reject", "outcome"],
   ["answer", "answer"],
   ["cancel", "cancel"],
+  ["agree", "contract"],
+  ["propose", "proposal"],
   ["register", "registration"],
   ["rotate_key", "rotation"],
 ]);

@@ -102,6 +102,7 @@ export class SessionCall implements Carrier {
       idempotency_key: idempotencyKeyOf(idempotency_key),
       traceparent: traceparentOf(traceparent),
       last_event_id: textOf("last_event_id", last_event_id),
+      if_none_match: null,
       range: null,
       wants_stream: stream,
       minimal: operation.minimal === true && shown === "minimal",

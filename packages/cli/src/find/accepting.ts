@@ -1,0 +1,33 @@
+/** The line that agrees to an offer that was shown. */
+
+import type { Offer } from "@handfast/client";
+import type { Options } from "../options.ts";
+
+/** What the next round is asked again; `--to` and `--max-cost` are those of the offer. */
+const repeated = [
+  ...["url", "agent", "version-range", "input", "input-schema", "output-schema", "within", "min-reliability"],
+  ...["deadline", "max-attempts", "evidence", "reply-by", "valid"],
+];
+
+/** What was typed, and of whom and for how much: the offers of another round may be others. */
+export function acceptingLine(
+  options: Options,
+  words: readonly string[],
+  { agent_id, cost }: Pick<Offer, "agent_id" | "cost">,
+): string {
+  const typed = repeated.flatMap((name) => {
+    const text = options.text(name);
+    return text === undefined ? [] : [`--${name}`, quoted(text)];
+  });
+  const tags = options.list("tag").flatMap((tag) => ["--tag", quoted(tag)]);
+  const most = cost?.per === "handoff" ? String(cost.amount) : options.text("max-cost");
+  const price = most === undefined ? [] : ["--max-cost", most];
+  const live = options.flag("live") ? ["--live"] : [];
+  const all = [...words, ...typed, ...tags, ...live, "--to", agent_id, ...price, "--accept"];
+  return `handfast negotiate ${all.join(" ")}`;
+}
+
+/** As a shell reads it. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

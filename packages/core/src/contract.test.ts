@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import type { Price, UnderContract } from "./handoff.ts";
+import { coreLimits } from "./limits.ts";
+import { Life, operator } from "./testing/life.ts";
+import { context, type DraftPatch, digestOf, draft, start } from "./testing/sample.ts";
+
+const price: Price = { amount: 100, per: "handoff" };
+
+function under(patch: Partial<UnderContract> = {}, more: DraftPatch = {}): DraftPatch {
+  return { to: "bob", contract: { id: "c1", price: null, in_full: true, ...patch }, ...more };
+}
+
+/** What the last event says of the contract. */
+function verdict(life: Life) {
+  const last = life.events.at(-1);
+  return last !== undefined && "contract" in last ? last.contract : undefined;
+}
+
+const used = (cost: number, tokens = 0) => ({ usage: { cost, tokens } });
+
+describe("a handoff under a contract", () => {
+  it("says so when it is accepted, and nothing at all where there is none", () => {
+    expect(Life.of(under()).events[0]).toMatchObject({ type: "accepted", contract: "c1" });
+    const without = Life.completed();
+    expect(without.events.filter((event) => "contract" in event)).toEqual([]);
+  });
+
+  it("is refused for the reason that its contract gives, with what belongs to it", () => {
+    const refusal = { code: 428, reason: "contract_stale", message: "it changed", extra: { changed: [1] } };
+    const decision = new Life().submit(under(), { target: { kind: "out_of_contract", refusal } });
+    expect([decision.refusal, decision.next]).toEqual([refusal, null]);
+  });
+
+  it("is answered as the first time when it is sent again after the contract has ended", () => {
+    const refusal = { code: 428, reason: "contract_ended", message: "it ended" };
+    const known = { id: draft().id, content: digestOf("content") };
+    expect(new Life().submit(under(), { known, target: { kind: "out_of_contract", refusal } }).refusal).toBeNull();
+  });
+});
+
+describe("its end", () => {
+  it("keeps the contract when it completes in time", () => {
+    expect(verdict(Life.completed(under()))).toEqual({ id: "c1", verdict: "fulfilled", why: null });
+  });
+
+  it.each<[string, string, (life: Life) => void]>([
+    ["fails", "failed", (life) => life.fail({ retryable: false })],
+    ["is rejected", "rejected", (life) => life.reject({}, { others: 0 })],
+    ["misses its deadline", "late", (life) => life.keepBeating(15 * 60_000).tick()],
+  ])("breaks it when the work %s", (_, why, ending) => {
+    const life = Life.working(under({}, { terms: { attempt_ms: 60 * 60_000 } }));
+    ending(life);
+    expect(verdict(life)).toEqual({ id: "c1", verdict: "breach", why });
+  });
+
+  it("breaks it when nobody takes it until the queue clock runs out", () => {
+    const life = Life.of(under());
+    life.pass(15 * 60_000);
+    expect(verdict(life)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+  });
+
+  it("breaks it when the output never fits", () => {
+    const life = Life.working(under());
+    const fault = { reason: "output_unfit", message: "no" };
+    for (let time = 0; time <= coreLimits.max_unfit_outputs; time++) {
+      life.complete({ fault, content: digestOf(`output ${time}`) });
+    }
+    expect(verdict(life)).toEqual({ id: "c1", verdict: "breach", why: "output_unfit" });
+  });
+
+  it("says nothing of it when it is canceled, whoever does that", () => {
+    const life = Life.working(under());
+    life.cancel({ actor: operator });
+    expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "canceled" });
+  });
+
+  it("does not hold a clock against the provider that was shorter than agreed on", () => {
+    const asked = Life.of(under({ in_full: false }));
+    asked.pass(15 * 60_000);
+    expect(verdict(asked)).toMatchObject({ verdict: "uncounted", why: "less_time" });
+    // Cut short by what is left to its parent.
+    const parent = Life.working({ terms: { deadline_ms: 60_000 } }).handoff;
+    const command = {
+      type: "submit",
+      draft: draft(under({}, { from: "bob", causation: { id: parent.accepted.id, fence: parent.fence } })),
+      queue_if_absent: false,
+    } as const;
+    const child = new Life();
+    child.do(command, { parent });
+    child.pass(60_000);
+    expect(verdict(child)).toMatchObject({ verdict: "uncounted", why: "less_time" });
+  });
+
+  it("counts a failure all the same where less time was asked for", () => {
+    expect(verdict(Life.failed(under({ in_full: false })))).toMatchObject({ verdict: "breach", why: "failed" });
+  });
+
+  it("says nothing of it when the agent found the input at fault", () => {
+    const life = Life.working(under());
+    life.fail({ retryable: false, error: { reason: "input_unfit", message: "there is no such city" } });
+    expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "input_unfit" });
+  });
+
+  it("breaks it when the agent calls unfit what fits all that it said of its input", () => {
+    const life = Life.working(under({ input_fits: true }));
+    life.fail({ retryable: false, error: { reason: "input_unfit", message: "not today" } });
+    expect(verdict(life)).toEqual({ id: "c1", verdict: "breach", why: "failed" });
+  });
+
+  it("does not hold a failure against the provider that had fewer attempts than agreed on", () => {
+    const life = Life.failed(under({ in_full: false, fewer_attempts: true }, { terms: { max_attempts: 1 } }));
+    expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "fewer_attempts" });
+  });
+
+  it("does not hold a question against the provider that the asker leaves open", () => {
+    const life = Life.working(under());
+    life.ask({ answer_ms: 60_000, park: true });
+    life.pass(60_000);
+    expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "asker_silent" });
+  });
+
+  it("does not hold the order against the provider that kept it behind another", () => {
+    const life = Life.of(under({}, { ordering_key: "k" }), { lane_busy: true });
+    life.pass(15 * 60_000);
+    expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "blocked" });
+  });
+
+  it("does not hold the relay's own absence against the provider", () => {
+    const life = Life.of(under());
+    const away = 60 * 60_000;
+    life.context = context({ resumed_at: start + away });
+    life.pass(away + 1_000);
+    expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "relay_away" });
+  });
+});
+
+describe("an agreed price", () => {
+  it("is all that is charged, here and to every budget above, and more is a breach", () => {
+    const root = Life.working({ budget: { cost: 1_000, tokens: null, handoffs: null } });
+    const child = Life.of(under({ price }), { budgets: [root.handoff] });
+    child.deliver();
+    const { follow } = child.complete(used(130, 7));
+    expect(child.handoff.spent).toEqual({ cost: 100, tokens: 7, handoffs: 0 });
+    expect(follow).toContainEqual(
+      expect.objectContaining({ command: { type: "charge", usage: { cost: 100, tokens: 7 }, handoffs: 0 } }),
+    );
+    expect(verdict(child)).toEqual({ id: "c1", verdict: "breach", why: "cost_above_price" });
+    expect(child.ended.outcome.usage).toEqual({ cost: 130, tokens: 7 });
+  });
+
+  it("covers all attempts together", () => {
+    const life = Life.working(under({ price }));
+    life.fail(used(60));
+    life.wait(60_000);
+    life.deliver();
+    life.complete(used(60));
+    expect(life.handoff.spent.cost).toBe(100);
+    expect(verdict(life)).toMatchObject({ verdict: "breach", why: "cost_above_price" });
+  });
+
+  it("by the thousand tokens grows with the tokens that are reported", () => {
+    const life = Life.working(under({ price: { amount: 100, per: "thousand_tokens" } }));
+    life.complete(used(151, 1_501));
+    expect([life.handoff.spent.cost, verdict(life)]).toMatchObject([151, { verdict: "fulfilled" }]);
+    const more = Life.working(under({ price: { amount: 100, per: "thousand_tokens" } }));
+    more.complete(used(152, 1_501));
+    expect([more.handoff.spent.cost, verdict(more)]).toMatchObject([151, { why: "cost_above_price" }]);
+  });
+
+  it("that was kept leaves the contract fulfilled", () => {
+    const life = Life.working(under({ price }));
+    life.complete(used(100));
+    expect([life.handoff.spent.cost, verdict(life)]).toMatchObject([100, { verdict: "fulfilled" }]);
+  });
+
+  it("caps what comes late too", () => {
+    const life = Life.working(under({ price }));
+    life.cancel();
+    life.complete(used(500));
+    expect(life.handoff.spent.cost).toBe(100);
+  });
+});

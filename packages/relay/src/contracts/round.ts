@@ -1,0 +1,162 @@
+/** Makes of each candidate of a negotiation an offer in its name, a call for a proposal, or a reason why neither. */
+
+import type { Time } from "@handfast/core";
+import { canonicalJson, makeId } from "@handfast/protocol";
+import type { Miss, NegotiationRequest } from "@handfast/protocol/wire";
+import type { RelayLimits } from "../limits.ts";
+import { askedTerms, attemptAsked } from "./asked-terms.ts";
+import type { Call, Declined, Offer } from "./contract-record.ts";
+import type { Parties } from "./contracts.ts";
+import { dearer, priceWords } from "./dearer.ts";
+import type { Negotiations } from "./negotiations.ts";
+import type { Asker, Candidate } from "./seek.ts";
+
+export interface RoundOptions {
+  readonly namespace: string;
+  readonly table: Negotiations;
+  readonly parties: Parties;
+  readonly canSign: (agent: string) => boolean;
+  readonly limits: RelayLimits;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly relay: () => string;
+}
+
+export interface Asked {
+  readonly asker: Asker;
+  readonly request: NegotiationRequest;
+  readonly asked_at: Time;
+  readonly reply_by: Time;
+}
+
+export interface Look {
+  readonly agent_id: string;
+  readonly capability: string;
+  /** Null: it was only compared. */
+  readonly offer_id: string | null;
+}
+
+export class Round {
+  readonly offers: Offer[] = [];
+  readonly calls: Call[] = [];
+  readonly declined: Declined[] = [];
+  readonly missed: Miss[] = [];
+  /** Whose price the asker is shown, or told how it compares. */
+  readonly looks: Look[] = [];
+  readonly #options: RoundOptions;
+  readonly #asked: Asked;
+  /** Of the capabilities that are quoted. */
+  #bytes = 0;
+  #over_at: Time;
+
+  constructor(options: RoundOptions, asked: Asked) {
+    this.#options = options;
+    this.#asked = asked;
+    this.#over_at = asked.asked_at;
+  }
+
+  /** When the last of the offers has expired. */
+  get over_at(): Time {
+    return this.#over_at;
+  }
+
+  ask(candidate: Candidate): void {
+    const { limits, table } = this.#options;
+    const { agent_id, capability, cost } = candidate;
+    if (agent_id === this.#asked.asker.name) return;
+    const lack = this.#lack(candidate);
+    if (lack !== null) return this.#miss(candidate, lack);
+    const bytes = canonicalJson(capability).length;
+    const is_full = this.offers.length + this.calls.length >= limits.offers_per_negotiation;
+    if (is_full || this.#bytes + bytes > limits.negotiation_bytes) {
+      return this.#decline(
+        candidate,
+        "too_many_offers",
+        "Those that are ranked before it are as many as one negotiation holds.",
+      );
+    }
+    if (capability.proposes !== true) {
+      this.#bytes += bytes;
+      const offer = this.#offer(candidate, cost.kind === "sealed");
+      this.offers.push(offer);
+      if (cost.kind === "shown") {
+        this.looks.push({ agent_id, capability: capability.name, offer_id: offer.offer_id });
+      }
+      return;
+    }
+    if (cost.kind === "sealed" || this.#isRival(capability.name)) {
+      return this.#decline(
+        candidate,
+        "sealed",
+        "It names its price when it is asked, and you offer the same capability.",
+      );
+    }
+    if (this.calls.length >= limits.calls_per_negotiation || !table.hasRoomFor(agent_id, this.#asked.asked_at)) {
+      return this.#decline(
+        candidate,
+        "too_many_calls",
+        "It has as many calls for proposals open as are put at a time.",
+      );
+    }
+    this.#bytes += bytes;
+    this.calls.push({ asked: this.#offer(candidate, false), answer: null });
+  }
+
+  /** What keeps it from meeting the terms, beyond what a search looks at; null: nothing. */
+  #lack({ agent_id, capability, cost }: Candidate): string | null {
+    const { canSign, limits } = this.#options;
+    const { request } = this.#asked;
+    if (request.evidence === "signed" && !canSign(agent_id)) return "It has no key, and so cannot sign what it says.";
+    const given_ms = attemptAsked(request, limits);
+    const { timeout_seconds, proposes } = capability;
+    if (timeout_seconds !== undefined && timeout_seconds * 1_000 > given_ms) {
+      return `It may take ${timeout_seconds * 1_000} ms for one attempt, and is given ${given_ms} ms.`;
+    }
+    if (request.max_cost === undefined || proposes === true) return null;
+    if (cost.kind === "sealed") return "Its price is sealed, and not shown to the asker.";
+    if (cost.kind === "none") return "It names no price, and so promises to stay below none.";
+    if (!dearer(cost.cost, request.max_cost)) return null;
+    this.looks.push({ agent_id, capability: capability.name, offer_id: null });
+    return `It asks ${priceWords(cost.cost)}, and ${priceWords(request.max_cost)} is the most.`;
+  }
+
+  #offer({ agent_id, capability, manifest, reliability, schemas, cost }: Candidate, sealed: boolean): Offer {
+    const { namespace, relay, limits, randomBytes } = this.#options;
+    const { asker, request, asked_at, reply_by } = this.#asked;
+    const offer_id = makeId(asked_at, randomBytes(10));
+    const terms = askedTerms(
+      { relay: relay(), namespace, asker: asker.name, request, now: asked_at, limits },
+      { agent_id, capability, cost: cost.kind === "shown" ? cost.cost : null },
+      offer_id,
+    );
+    const from = capability.proposes === true ? reply_by : asked_at;
+    const expires_at = Math.min(from + limits.offer_life_ms, terms.valid_until);
+    this.#over_at = Math.max(this.#over_at, expires_at);
+    return {
+      offer_id,
+      agent_id,
+      capability,
+      manifest,
+      terms,
+      sealed,
+      cost_salt: cost.kind === "shown" ? cost.salt : null,
+      reliability,
+      schemas,
+      expires_at,
+      proposal: null,
+    };
+  }
+
+  /** Whether the asker could watch the prices of others in its own trade. */
+  #isRival(capability: string): boolean {
+    const { role, name } = this.#asked.asker;
+    return role !== "operator" && this.#options.parties.capability(name, capability) !== null;
+  }
+
+  #decline({ agent_id, capability }: Candidate, reason: string, message: string): void {
+    this.declined.push({ agent_id, capability: capability.name, reason, message });
+  }
+
+  #miss({ agent_id, capability }: Candidate, lack: string): void {
+    this.missed.push({ agent_id, capability: capability.name, version: capability.version ?? null, lacks: [lack] });
+  }
+}

@@ -1,0 +1,126 @@
+/** Negotiations and contracts as they are shown: to the asker all but what is sealed, to a provider only what concerns it. */
+
+import type { Time } from "@handfast/core";
+import { contractId } from "@handfast/protocol";
+import type { ContractView, NegotiationView, OfferView, ProposalCall } from "@handfast/protocol/wire";
+import { nodeCrypto } from "../proof/node-crypto.ts";
+import type { ContractRecord, ManifestWord, NegotiationRecord, Offer, Said } from "./contract-record.ts";
+import { type Counts, intervalOf } from "./fulfilment.ts";
+import type { FoundCall } from "./negotiations.ts";
+import type { Standing } from "./standing.ts";
+
+/** Why somebody that was asked is not among the offers: silence counts as a decline. */
+const no_answer = "no_answer";
+
+export function showNegotiation(id: string, negotiation: NegotiationRecord, now: Time): NegotiationView {
+  const { reply_by, offers, calls, declined, near } = negotiation;
+  const silent = calls.filter(({ answer }) => answer === null);
+  const is_open = silent.length > 0 && now < reply_by;
+  const unanswered = is_open ? [] : silent;
+  return {
+    negotiation_id: id,
+    open: is_open,
+    waiting_for: is_open ? silent.length : 0,
+    reply_by,
+    offers: offers.filter(({ expires_at }) => now < expires_at).map(showOffer),
+    declined: [
+      ...declined,
+      ...unanswered.map(({ asked }) => ({
+        agent_id: asked.agent_id,
+        capability: asked.capability.name,
+        reason: no_answer,
+        message: "It did not answer in time.",
+      })),
+    ],
+    near: [...near],
+  };
+}
+
+/** A rival sees neither the price nor the terms, whose hash would give it away. */
+function showOffer(offer: Offer): OfferView {
+  const { offer_id, agent_id, capability, manifest, terms, sealed, reliability, schemas, expires_at } = offer;
+  const { cost_salt, proposal } = offer;
+  return {
+    offer_id,
+    agent_id,
+    capability,
+    manifest,
+    terms: sealed ? null : terms,
+    contract_id: sealed ? null : contractId(nodeCrypto, terms),
+    sealed,
+    cost: sealed ? null : terms.cost,
+    cost_salt,
+    reliability,
+    schemas,
+    made_by: proposal === null ? "manifest" : "proposal",
+    proposal: proposal === null ? null : { document: proposal.document, proof: proofOf(proposal) },
+    expires_at,
+  };
+}
+
+export function showCall({ negotiation, call }: FoundCall): ProposalCall {
+  const { asked, answer } = call;
+  const proposed = negotiation.offers.find(({ offer_id }) => offer_id === asked.offer_id);
+  return {
+    id: asked.offer_id,
+    from: negotiation.asker,
+    capability: asked.capability.name,
+    terms: proposed?.terms ?? asked.terms,
+    ...negotiation.schemas,
+    asked_at: negotiation.asked_at,
+    reply_by: negotiation.reply_by,
+    answer: answer?.kind ?? null,
+  };
+}
+
+export interface Shown {
+  readonly id: string;
+  readonly contract: ContractRecord;
+  readonly standing: Standing;
+  readonly counts: Counts;
+}
+
+/** For a list: without what can be asked for one by one. */
+export function showContract({ id, contract, standing, counts }: Shown): ContractView {
+  const { terms, agreed_at, ended, asker_said, proposal } = contract;
+  const { fulfilled, breaches, uncounted, by_reason } = counts;
+  return {
+    contract_id: id,
+    terms,
+    state: standing.state,
+    valid_until: terms.valid_until,
+    agreed_at,
+    ended,
+    asker_evidence: { kind: asker_said.proof === null ? "attested" : "signed", document: null, proof: null },
+    provider_evidence: {
+      kind: proposal === null ? "manifest" : "proposal",
+      document: null,
+      proof: null,
+      cost_salt: null,
+    },
+    fulfilment: { fulfilled, breaches, uncounted, by_reason: { ...by_reason }, ...intervalOf(counts) },
+    changed: [...standing.changed],
+  };
+}
+
+/** With the capability as it was agreed on, the asker's schemas, and what both sides said. */
+export function showWhole(shown: Shown, provider_said: Said | ManifestWord): ContractView {
+  const view = showContract(shown);
+  const { capability, schemas, asker_said, cost_salt } = shown.contract;
+  return {
+    ...view,
+    capability,
+    ...schemas,
+    asker_evidence: { ...view.asker_evidence, ...evidenceOf(asker_said) },
+    provider_evidence: { ...view.provider_evidence, ...evidenceOf(provider_said), cost_salt },
+  };
+}
+
+function evidenceOf(said: Said | ManifestWord) {
+  return { document: said.document, proof: proofOf(said) };
+}
+
+/** Proofs are kept as they were checked. */
+function proofOf({ proof }: Said | ManifestWord): ContractView["asker_evidence"]["proof"] {
+  return (proof ?? null) as ContractView["asker_evidence"]["proof"];
+}

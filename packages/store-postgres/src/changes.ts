@@ -1,0 +1,266 @@
+/** What a judged batch changes, as rows for a few statements, whatever the number of its units. */
+
+import type { Accepted, Handoff, HandoffEvent } from "@handfast/core";
+import { type Body, type LogEntry, type RecordWrite, stateJson, type Write } from "@handfast/engine";
+import { Rows, type Shape } from "./arrays.ts";
+import { ensure } from "./errors.ts";
+import { type Judgement, nameOf, type Target } from "./judge.ts";
+import { eventShape, insertEvents, lockLog, of_no_handoff } from "./sql/event.ts";
+import * as handoff from "./sql/handoff.ts";
+import { keepKeys, keptKeyShape } from "./sql/key.ts";
+import * as record from "./sql/record.ts";
+import { type Facet, facetsOf, type Standing, standingAfter } from "./standing.ts";
+
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly string[];
+}
+
+export class Changes {
+  readonly #accepted = new Rows(handoff.acceptedShape);
+  readonly #inserted = new Rows(handoff.handoffShape);
+  readonly #updated = new Rows(handoff.handoffShape);
+  readonly #purged = new Rows(handoff.numShape);
+  readonly #keptKeys = new Rows(keptKeyShape);
+  readonly #ready = new Rows(handoff.readyShape);
+  readonly #notReady = new Rows(handoff.numShape);
+  readonly #timers = new Rows(handoff.timerShape);
+  readonly #noTimers = new Rows(handoff.numShape);
+  readonly #leases = new Rows(handoff.leaseShape);
+  readonly #noLeases = new Rows(handoff.numShape);
+  readonly #facets = new Rows(handoff.facetShape);
+  readonly #noFacets = new Rows(handoff.facetShape);
+  readonly #oldCheckpoints = new Rows(handoff.numShape);
+  readonly #bodies = new Rows(handoff.bodyShape);
+  readonly #artifacts = new Rows(handoff.artifactShape);
+  readonly #events = new Rows(eventShape);
+  readonly #newRecords = new Rows(record.recordShape);
+  readonly #records = new Rows(record.recordShape);
+  readonly #noRecords = new Rows(record.recordNameShape);
+  /** By namespace, sender and state. */
+  readonly #tally = new Map<string, number>();
+
+  /** `numbers`: one for each new handoff, in order. */
+  constructor({ units, targets, records }: Judgement, numbers: readonly number[]) {
+    const free = numbers.values();
+    const nums = new Map<string, number>();
+    for (const [name, target] of targets) nums.set(name, target.before?.num ?? numberFrom(free));
+    for (const { writes, entries = [] } of units) {
+      for (const { events } of writes) for (const event of events) this.#tell(event);
+      for (const entry of entries) this.#note(entry);
+    }
+    for (const [name, target] of targets) this.#target(numberOf(nums, name), target);
+    this.#enclosures(
+      units.flatMap(({ writes }) => writes),
+      targets,
+      nums,
+    );
+    for (const { existed, write } of records.values()) this.#record(existed, write);
+  }
+
+  /** In the order in which they must run; the log's lock comes last, and is held for the shortest time. */
+  statements(): readonly Statement[] {
+    const found: Statement[] = [];
+    const put = (sql: string, rows: Rows<Shape>) => {
+      if (rows.size > 0) found.push({ sql, parameters: rows.parameters() });
+    };
+    put(handoff.insertAccepted, this.#accepted);
+    put(handoff.insertHandoffs, this.#inserted);
+    put(handoff.updateHandoffs, this.#updated);
+    put(handoff.deleteReady, this.#notReady);
+    put(handoff.putReady, this.#ready);
+    put(handoff.deleteTimers, this.#noTimers);
+    put(handoff.putTimers, this.#timers);
+    put(handoff.deleteLeases, this.#noLeases);
+    put(handoff.putLeases, this.#leases);
+    put(handoff.deleteFacets, this.#noFacets);
+    put(handoff.insertFacets, this.#facets);
+    put(handoff.deleteCheckpoints, this.#oldCheckpoints);
+    put(handoff.insertBodies, this.#bodies);
+    put(handoff.insertArtifacts, this.#artifacts);
+    for (const sql of handoff.deletePurged) put(sql, this.#purged);
+    put(keepKeys, this.#keptKeys);
+    put(handoff.addTally, this.#tallied());
+    put(record.insertRecords, this.#newRecords);
+    put(record.updateRecords, this.#records);
+    put(record.deleteRecords, this.#noRecords);
+    if (this.#events.size > 0) found.push({ sql: lockLog, parameters: [] });
+    put(insertEvents, this.#events);
+    return found;
+  }
+
+  #tell(event: HandoffEvent): void {
+    const { namespace, handoff: id, correlation_id, at } = event;
+    const correlation = correlation_id === id ? null : correlation_id;
+    const names = [event.from, event.to_agent, "agent" in event ? event.agent : null, "by" in event ? event.by : null];
+    this.#log(namespace, id, correlation, at, names, event);
+  }
+
+  #note(entry: LogEntry): void {
+    this.#log(entry.namespace, of_no_handoff, null, entry.at, [entry.by, ...entry.agents], entry);
+  }
+
+  #log(
+    namespace: string,
+    id: string,
+    correlation_id: string | null,
+    at: number,
+    names: readonly unknown[],
+    told: HandoffEvent | LogEntry,
+  ): void {
+    const agents = JSON.stringify([...new Set(names.filter((name) => typeof name === "string"))]);
+    this.#events.add({ namespace, handoff: id, correlation_id, at, agents, json: JSON.stringify(told) });
+  }
+
+  #target(num: number, { before, first, last }: Target): void {
+    const { accepted } = last.next;
+    const was = before?.standing ?? null;
+    const is = last.purge === null ? standingAfter(last) : null;
+    this.#move(accepted, was?.state ?? null, is?.state ?? null);
+    this.#found(num, accepted, was, is);
+    if (last.purge !== null) {
+      if (before !== null) this.#purged.add({ num });
+      const { namespace, from: sender, idempotency_key: key, id, content } = accepted;
+      this.#keptKeys.add({ namespace, sender, key, id, content, until: last.purge.key_until });
+      return;
+    }
+    const row = { num, version: last.next.version, json: stateJson(last.next), ...standingAfter(last) };
+    if (before !== null) return this.#updated.add(row);
+    this.#inserted.add(row);
+    this.#accept(num, last.next, first.bodies.find(isOwnBody));
+  }
+
+  #accept(num: number, { accepted }: Handoff, own: Body | undefined): void {
+    this.#accepted.add({
+      num,
+      namespace: accepted.namespace,
+      id: accepted.id,
+      sender: accepted.from,
+      key: accepted.idempotency_key,
+      content: accepted.content,
+      addressee: accepted.to,
+      capability: accepted.capability,
+      correlation_id: accepted.correlation_id === accepted.id ? null : accepted.correlation_id,
+      causation_id: accepted.causation?.id ?? null,
+      detached: accepted.detached,
+      accepted_at: accepted.accepted_at,
+      deadline_at: accepted.deadline_at,
+      version_range: accepted.version_range ?? null,
+      canary: accepted.canary ?? null,
+      conversation_id: accepted.conversation_id,
+      json: JSON.stringify(accepted),
+      has_body: own !== undefined,
+      document: own?.document ?? null,
+      proof: own?.proof ?? null,
+      payload: own?.payload ?? null,
+    });
+  }
+
+  /** The rows by which it is found: only what differs from before is written. */
+  #found(num: number, accepted: Accepted, was: Standing | null, is: Standing | null): void {
+    const { namespace } = accepted;
+    if (is?.queue != null) {
+      const { queue, rank, excluded } = is;
+      const same = was?.queue === queue && was.rank === rank && was.excluded === excluded;
+      if (!same) this.#ready.add({ num, namespace, queue, rank, excluded });
+    } else if (was?.queue != null) this.#notReady.add({ num });
+    if (is?.wake_at != null) {
+      if (was?.wake_at !== is.wake_at) this.#timers.add({ num, wake_at: is.wake_at });
+    } else if (was?.wake_at != null) this.#noTimers.add({ num });
+    if (is?.holder_agent != null) {
+      const { holder_agent: agent, holder_worker: worker } = is;
+      const same = was?.holder_agent === agent && was.holder_worker === worker;
+      if (!same) this.#leases.add({ num, namespace, agent, worker });
+    } else if (was?.holder_agent != null) this.#noLeases.add({ num });
+    const before = was === null ? [] : facetsOf(accepted, was);
+    const after = is === null ? [] : facetsOf(accepted, is);
+    for (const facet of before) if (!has(after, facet)) this.#noFacets.add({ namespace, num, ...facet });
+    for (const facet of after) if (!has(before, facet)) this.#facets.add({ namespace, num, ...facet });
+  }
+
+  #move({ namespace, from }: Accepted, was: string | null, is: string | null): void {
+    if (was === is) return;
+    const count = (state: string, by: number) => {
+      const key = JSON.stringify([namespace, from, state]);
+      this.#tally.set(key, (this.#tally.get(key) ?? 0) + by);
+    };
+    if (was !== null) count(was, -1);
+    if (is !== null) count(is, 1);
+  }
+
+  #tallied(): Rows<typeof handoff.tallyShape> {
+    const rows = new Rows(handoff.tallyShape);
+    for (const [key, number] of this.#tally) {
+      const [namespace = "", sender = "", state = ""]: readonly string[] = JSON.parse(key);
+      if (number !== 0) rows.add({ namespace, sender, state, number });
+    }
+    return rows;
+  }
+
+  #enclosures(writes: readonly Write[], targets: Judgement["targets"], nums: ReadonlyMap<string, number>): void {
+    const checkpoints = newestCheckpoints(writes);
+    for (const write of writes) {
+      const name = nameOf(write);
+      const target = targets.get(name);
+      if (target === undefined || target.last.purge !== null) continue;
+      const num = numberOf(nums, name);
+      for (const body of write.bodies) this.#body(num, body, write, target, checkpoints.get(name));
+      for (const sha256 of write.artifacts) {
+        this.#artifacts.add({ namespace: write.next.accepted.namespace, sha256, num });
+      }
+    }
+  }
+
+  #body(num: number, body: Body, write: Write, { before, first }: Target, newest: Body | undefined): void {
+    if (isOwnBody(body)) {
+      ensure(before === null && write === first, "the body of a handoff comes with its accept, where it was written");
+      return;
+    }
+    const { kind, number, document, proof, payload } = body;
+    if (kind === "checkpoint") {
+      if (body !== newest) return;
+      this.#oldCheckpoints.add({ num });
+    }
+    this.#bodies.add({ num, kind, number, document, proof, payload });
+  }
+
+  #record(existed: boolean, { namespace, kind, key, expected_version, value }: RecordWrite): void {
+    if (value === undefined) {
+      if (existed) this.#noRecords.add({ namespace, kind, key });
+      return;
+    }
+    const row = { namespace, kind, key, version: expected_version + 1, json: JSON.stringify(value) };
+    if (existed) this.#records.add(row);
+    else this.#newRecords.add(row);
+  }
+}
+
+/** Of checkpoints only the newest is kept. */
+function newestCheckpoints(writes: readonly Write[]): ReadonlyMap<string, Body> {
+  const newest = new Map<string, Body>();
+  for (const write of writes) {
+    for (const body of write.bodies) if (body.kind === "checkpoint") newest.set(nameOf(write), body);
+  }
+  return newest;
+}
+
+function has(facets: readonly Facet[], { kind, value }: Facet): boolean {
+  return facets.some((facet) => facet.kind === kind && facet.value === value);
+}
+
+/** The body that a handoff is accepted with lies beside its accepted part. */
+function isOwnBody({ kind, number }: Body): boolean {
+  return kind === "handoff" && number === 0;
+}
+
+function numberFrom(free: Iterator<number>): number {
+  const next = free.next();
+  ensure(next.done !== true, "there is a number for every new handoff");
+  return next.value;
+}
+
+function numberOf(nums: ReadonlyMap<string, number>, name: string): number {
+  const num = nums.get(name);
+  ensure(num !== undefined, `${name} was judged`);
+  return num;
+}

@@ -1,0 +1,122 @@
+/**
+ * One transaction in two round trips. The first locks and reads what the units were decided on; what they conflict on is then
+ * known, and nothing has to be undone for it. The second writes everything in a few statements, takes the log's lock last, gives
+ * the positions, and commits.
+ *
+ * What no lock can hold, because it is not there yet (an id, a key, a record's name), is held by a unique index: where another node
+ * was faster, the server refuses the insert, everything is rolled back, and the batch is judged anew.
+ */
+
+import type { Unit, UnitResult } from "@handfast/engine";
+import { Rows } from "./arrays.ts";
+import { Changes } from "./changes.ts";
+import type { Asks } from "./connection.ts";
+import { isContended } from "./errors.ts";
+import { judge, type Known, type KnownRow, keyOf, nameOf, recordName } from "./judge.ts";
+import { commit_attempts } from "./limits.ts";
+import { number, type Row, text } from "./rows.ts";
+import { lockRows, nameShape, takeNumbers } from "./sql/handoff.ts";
+import { findKeys, keyShape } from "./sql/key.ts";
+import { lockRecords, recordNameShape } from "./sql/record.ts";
+import { standingOf } from "./standing.ts";
+
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
+export async function commitUnits(connection: Asks, units: readonly Unit[]): Promise<readonly UnitResult[]> {
+  if (units.length === 0) return [];
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await tryToCommit(connection, units);
+    } catch (error) {
+      if (attempt >= commit_attempts || !isContended(error)) throw error;
+    }
+  }
+}
+
+async function tryToCommit(connection: Asks, units: readonly Unit[]): Promise<readonly UnitResult[]> {
+  const { known, numbers } = await inTransaction(connection, () => look(connection, units));
+  const judgement = judge(units, known);
+  const statements = new Changes(judgement, numbers).statements();
+  await together([
+    ...statements.map(({ sql, parameters }) => connection.ask(sql, ...parameters)),
+    // After a statement that failed the server takes this as a rollback.
+    connection.ask("COMMIT"),
+  ]);
+  return judgement.results;
+}
+
+/** Begins a transaction and leaves it open, unless this first part fails. */
+async function inTransaction<T>(connection: Asks, first: () => Promise<T>): Promise<T> {
+  try {
+    const [, result] = await Promise.all([connection.ask(begin), first()]);
+    return result;
+  } catch (error) {
+    // A connection that is lost has rolled back by itself.
+    await connection.ask("ROLLBACK").catch(() => {});
+    throw error;
+  }
+}
+
+interface Seen {
+  readonly known: Known;
+  /** For the new handoffs. */
+  readonly numbers: readonly number[];
+}
+
+async function look(connection: Asks, units: readonly Unit[]): Promise<Seen> {
+  const names = new Rows(nameShape);
+  const asked_keys = new Rows(keyShape);
+  const record_names = new Rows(recordNameShape);
+  const seen = new Set<string>();
+  const keys: string[] = [];
+  for (const { writes, records } of units) {
+    for (const write of writes) {
+      const { namespace, id, from: sender, idempotency_key: key } = write.next.accepted;
+      if (write.expected_version === 0) {
+        asked_keys.add({ namespace, sender, key });
+        keys.push(keyOf(write));
+      }
+      if (isNew(seen, nameOf(write))) names.add({ namespace, id });
+    }
+    for (const record of records) {
+      const { namespace, kind, key } = record;
+      if (isNew(seen, recordName(record))) record_names.add({ namespace, kind, key });
+    }
+  }
+  const nothing: readonly Row[] = [];
+  const [rows, taken, versions, numbers] = await Promise.all([
+    names.size > 0 ? connection.ask(lockRows, ...names.parameters()) : nothing,
+    keys.length > 0 ? connection.ask(findKeys, ...asked_keys.parameters()) : nothing,
+    record_names.size > 0 ? connection.ask(lockRecords, ...record_names.parameters()) : nothing,
+    keys.length > 0 ? connection.ask(takeNumbers, keys.length) : nothing,
+  ]);
+  return {
+    known: {
+      rows: new Map(rows.map((row) => [JSON.stringify([row["namespace"], row["id"]]), knownRow(row)])),
+      keys: new Set(taken.map((row) => keys[number(row, "place") - 1] ?? "")),
+      records: new Map(
+        versions.map((row) => {
+          const [namespace, kind, key] = [text(row, "namespace"), text(row, "kind"), text(row, "key")];
+          return [recordName({ namespace, kind, key }), number(row, "version")];
+        }),
+      ),
+    },
+    numbers: numbers.map((row) => number(row, "num")),
+  };
+}
+
+function knownRow(row: Row): KnownRow {
+  return { num: number(row, "num"), version: number(row, "version"), standing: standingOf(row) };
+}
+
+/** Waits for all, so that nothing of one transaction is left when the next one begins; then fails as the first did. */
+async function together(asked: readonly Promise<unknown>[]): Promise<void> {
+  const settled = await Promise.allSettled(asked);
+  const failed = settled.find((one) => one.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+function isNew(seen: Set<string>, name: string): boolean {
+  const before = seen.size;
+  return seen.add(name).size > before;
+}

@@ -1,0 +1,131 @@
+/**
+ * Connections to the server: one that writes, and a pool that reads. The client reconnects a pool's connections by itself; the
+ * one that writes never, since what is sent on a new one would not be part of the transaction: once lost, it stays lost
+ * until the store is recovered.
+ */
+
+import postgres, { type Options, type ReservedSql, type Sql } from "postgres";
+import { withoutNul } from "./arrays.ts";
+import { PostgresStoreError } from "./errors.ts";
+import { connect_timeout_s, forgotten_transaction_ms, pool_connections } from "./limits.ts";
+import type { Place } from "./place.ts";
+import type { Row } from "./rows.ts";
+
+export type Parameter = string | number | null;
+
+/** Something that answers statements. */
+export interface Asks {
+  ask(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]>;
+}
+
+export interface Reads extends Asks {
+  /** A statement put together by what was asked: the server keeps those it has prepared, and of these there are too many. */
+  askOnce(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]>;
+}
+
+type ClientTypes = { readonly bigint: number };
+const number_oid = 20;
+
+function optionsOf(place: Place, max: number): Options<{ bigint: postgres.PostgresType<number> }> {
+  return {
+    max,
+    connect_timeout: connect_timeout_s,
+    idle_timeout: 0,
+    max_lifetime: null,
+    // Every array is sent as text: the types of the server's arrays need not be asked for.
+    fetch_types: false,
+    onnotice: () => {},
+    // Positions, numbers and times stay below 2^53.
+    types: { bigint: { to: number_oid, from: [number_oid], serialize: String, parse: Number } },
+    connection: {
+      application_name: "handfast",
+      search_path: "pg_catalog",
+      idle_in_transaction_session_timeout: forgotten_transaction_ms,
+    },
+    ...(place.several && { target_session_attrs: "primary" as const }),
+  };
+}
+
+/** Whether a connection lives, and what waits for its answers. */
+interface Life {
+  is_lost: boolean;
+  readonly waiting: Set<(reason: unknown) => void>;
+}
+
+/** The one connection that writes. */
+export class WritingConnection implements Asks {
+  readonly #sql: Sql<ClientTypes>;
+  readonly #reserved: ReservedSql<ClientTypes>;
+  readonly #life: Life;
+
+  private constructor(sql: Sql<ClientTypes>, reserved: ReservedSql<ClientTypes>, life: Life) {
+    this.#sql = sql;
+    this.#reserved = reserved;
+    this.#life = life;
+  }
+
+  static async open(place: Place): Promise<WritingConnection> {
+    const life: Life = { is_lost: false, waiting: new Set() };
+    const sql = postgres(place.url, { ...optionsOf(place, 1), onclose: () => end(life) });
+    try {
+      // The client reserves only what is connected: reserved unconnected, it would wait for good.
+      await sql.unsafe("SELECT 1");
+      return new WritingConnection(sql, await sql.reserve(), life);
+    } catch (error) {
+      await sql.end({ timeout: 0 });
+      throw error;
+    }
+  }
+
+  /** Statements asked without waiting for the last one's answer travel together, and are answered in order. */
+  ask(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    const life = this.#life;
+    return new Promise((resolve, reject) => {
+      if (life.is_lost) return reject(lost());
+      // The client forgets what it had not sent yet when the connection was lost: it is told here.
+      life.waiting.add(reject);
+      const asked = this.#reserved.unsafe(statement, parameters.map(sendable), { prepare: parameters.length > 0 });
+      asked.then(resolve, reject).finally(() => life.waiting.delete(reject));
+    });
+  }
+
+  /** Ends at once, whatever is under way. */
+  async cut(): Promise<void> {
+    end(this.#life);
+    await this.#sql.end({ timeout: 0 });
+  }
+}
+
+function end(life: Life): void {
+  life.is_lost = true;
+  for (const reject of life.waiting) reject(lost());
+  life.waiting.clear();
+}
+
+export class Pool implements Reads {
+  readonly #sql: Sql<ClientTypes>;
+
+  constructor(place: Place) {
+    this.#sql = postgres(place.url, optionsOf(place, pool_connections));
+  }
+
+  async ask(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    return this.#sql.unsafe(statement, parameters.map(sendable), { prepare: true });
+  }
+
+  async askOnce(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
+    return this.#sql.unsafe(statement, parameters.map(sendable), { prepare: false });
+  }
+
+  async close(): Promise<void> {
+    await this.#sql.end({ timeout: 1 });
+  }
+}
+
+function sendable(parameter: Parameter): Parameter {
+  return typeof parameter === "string" ? withoutNul(parameter) : parameter;
+}
+
+function lost(): PostgresStoreError {
+  return new PostgresStoreError("unreachable", "The connection to the database was lost.");
+}

@@ -1,0 +1,131 @@
+/** What can be wrong with a PostgreSQL store: what happened, which value, what to do next. */
+
+import { oldest_server } from "./limits.ts";
+
+export type PostgresStoreFault =
+  /** The address is no URL of a PostgreSQL database. */
+  | "bad_url"
+  /** Nobody answers there, or no longer. */
+  | "unreachable"
+  /** The server knows the user, the password or the database not, or does not let them in. */
+  | "refused"
+  /** The user may not do what the store needs. */
+  | "no_rights"
+  /** All of the server's connections are taken. */
+  | "no_connections"
+  /** Another relay has this database. */
+  | "in_use"
+  /** A standby, or a server set to read only. */
+  | "read_only"
+  /** Another product's database or schema, or a server too old. */
+  | "foreign"
+  /** The schema was written by a newer version of this code, which says that this one cannot use it. */
+  | "too_new"
+  /** The server's disk has no room left. */
+  | "full"
+  /** A setting that durability rests on is off. */
+  | "not_durable"
+  /** A commit failed: what the database holds is unknown until `recover`. */
+  | "unknown"
+  /** The store was closed. */
+  | "closed"
+  /** What this store leaves to PostgreSQL's own tools. */
+  | "not_here"
+  /** The caller broke the interface's contract. */
+  | "misuse";
+
+export class PostgresStoreError extends Error {
+  override readonly name = "PostgresStoreError";
+  readonly fault: PostgresStoreFault;
+
+  constructor(fault: PostgresStoreFault, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.fault = fault;
+  }
+}
+
+/** The SQLSTATE of what the server said, or the name of what the network did; "": neither. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}
+
+/** Rolled back because of what another node did at the same moment: decided anew, it may well succeed. */
+const contended: ReadonlySet<string> = new Set(["23505", "40001", "40P01"]);
+export function isContended(error: unknown): boolean {
+  return contended.has(codeOf(error));
+}
+
+export function isFull(error: unknown): boolean {
+  return codeOf(error) === "53100";
+}
+
+const network: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EPIPE",
+  "ETIMEDOUT",
+  "CONNECT_TIMEOUT",
+  "CONNECTION_CLOSED",
+  "CONNECTION_DESTROYED",
+  "CONNECTION_ENDED",
+]);
+
+const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
+  "28000": ["refused", "Check the user in the URL, and the server's pg_hba.conf."],
+  "28P01": ["refused", "Check the user and the password in the URL."],
+  "3D000": ["refused", "Create the database first (createdb), or name another one in the URL."],
+  "42501": [
+    "no_rights",
+    "Let this user create a schema (GRANT CREATE ON DATABASE … TO …), or own the schema handfast.",
+  ],
+  "53300": ["no_connections", "Raise max_connections on the server, or free some of its connections."],
+  "53100": ["full", "Free some space on the server; nothing that was confirmed is lost."],
+  "25006": ["read_only", "Name the primary in the URL, or all hosts: postgres://user@one,two/database."],
+  "57P01": ["unreachable", "The server is being stopped; it is tried again."],
+  "57P02": ["unreachable", "The server is being stopped; it is tried again."],
+  "57P03": ["unreachable", "The server is starting or stopping; try again in a moment."],
+};
+
+/** What the server or the network says when a database cannot be used, as something that a person can act on. */
+export function explain(error: unknown, place: string): unknown {
+  if (error instanceof PostgresStoreError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  if (network.has(code)) {
+    const remedy = "Check that the server runs and that the host and port in the URL are right.";
+    return new PostgresStoreError(
+      "unreachable",
+      `Nobody answers as PostgreSQL at ${place} (${code}). ${remedy}`,
+      error,
+    );
+  }
+  const known = said[code];
+  if (known === undefined) return error;
+  const [fault, remedy] = known;
+  return new PostgresStoreError(fault, `PostgreSQL at ${place} says: ${why}. ${remedy}`, error);
+}
+
+export function standby(place: string): PostgresStoreError {
+  const remedy = "Name the primary in the URL, or all hosts: postgres://user@one,two/database.";
+  return new PostgresStoreError("read_only", `${place} is a read-only standby. ${remedy}`);
+}
+
+export function inUse(place: string): PostgresStoreError {
+  const remedy = "Stop that one, or name another database: several relays on one are not supported yet.";
+  return new PostgresStoreError("in_use", `The database ${place} is in use by another relay. ${remedy}`);
+}
+
+export function notPostgres(place: string, version: string): PostgresStoreError {
+  const wanted = `Handfast needs PostgreSQL ${oldest_server.name} or newer.`;
+  return new PostgresStoreError("foreign", `${place} answers as "${version}". ${wanted}`);
+}
+
+/** Invariants are checked in production too: a store that goes on with broken ones loses work. */
+export function ensure(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new PostgresStoreError("misuse", message);
+}

@@ -1,0 +1,178 @@
+/** What becomes of commits when the network or the server fails, and of positions when several nodes commit at once. */
+
+import type { Store, Unit } from "@handfast/engine";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { accept, sampleBody, sampleHandoff, unit } from "../../engine/src/store.samples.ts";
+import { openPostgresStore } from "./mod.ts";
+import { startProxy } from "./testing/cutting-proxy.ts";
+import { startServer, type TestServer } from "./testing/server.ts";
+
+const ns = "default";
+let server: TestServer;
+beforeAll(async () => {
+  // What a killed process wrote, the system still has: nothing here is about the disk.
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close();
+});
+const open = async (url: string): Promise<Store> => {
+  const store = await openPostgresStore(url, { may_lose: true });
+  opened.push(store);
+  return store;
+};
+const idOf = async (store: Store, id: string) => (await store.load(ns, [id]))[0]?.accepted.id;
+
+describe("a commit whose end nobody heard", () => {
+  const throughProxy = async () => {
+    const proxy = await startProxy(server.port);
+    opened.push(proxy);
+    const url = server.url(await server.createDatabase()).replace(`:${server.port}`, `:${proxy.port}`);
+    const store = await open(url);
+    await store.commit([unit(accept(sampleHandoff("before")))]);
+    return { proxy, store };
+  };
+
+  test.each(["commit", "answer"] as const)("the %s is lost: unknown, until the store is recovered", async (lost) => {
+    const { proxy, store } = await throughProxy();
+    proxy.cutNextCommit(lost);
+    const unknown = { fault: "unknown", message: expect.stringContaining("unknown until the store is recovered") };
+    await expect(store.commit([unit(accept(sampleHandoff("a")))])).rejects.toMatchObject(unknown);
+    await expect(store.load(ns, ["a"])).rejects.toMatchObject(unknown);
+    await expect(store.commit([unit(accept(sampleHandoff("b")))])).rejects.toMatchObject(unknown);
+    await store.recover();
+    expect(await idOf(store, "before")).toBe("before");
+    expect(await idOf(store, "a")).toBe(lost === "answer" ? "a" : undefined);
+    expect(await store.commit([unit(accept(sampleHandoff("a")))])).toEqual([lost === "answer" ? "conflict" : "ok"]);
+    expect(await store.commit([unit(accept(sampleHandoff("b")))])).toEqual(["ok"]);
+    expect((await store.events({ namespace: ns, after_pos: 0, limit: 9 })).events.map(({ pos }) => pos)).toEqual([
+      1, 2, 3,
+    ]);
+  });
+});
+
+test("a server that is killed and comes back has all that was confirmed, and the store goes on by itself", async () => {
+  const database = await server.createDatabase();
+  const store = await open(server.url(database));
+  const payload = new Uint8Array(10_000);
+  const confirmed: string[] = [];
+  let killed: Promise<void> | null = null;
+  const submit = async () => {
+    for (let n = 0; ; n += 1) {
+      const bodies = [{ ...sampleBody("handoff", 0), payload }];
+      await store.commit([unit(accept(sampleHandoff(`n-${n}`), { bodies }))]);
+      confirmed.push(`n-${n}`);
+      if (n === 30) killed = server.kill();
+    }
+  };
+  await expect(submit()).rejects.toMatchObject({ fault: "unknown" });
+  const recovered = store.recover();
+  await killed;
+  await server.start();
+  await recovered;
+  const found = await store.load(ns, confirmed);
+  expect(found.map((handoff) => handoff?.accepted.id)).toEqual(confirmed);
+  expect(await store.commit([unit(accept(sampleHandoff("after")))])).toEqual(["ok"]);
+});
+
+test("a full disk rejects the commit; then there is no room for a while, and with room again work goes on", async () => {
+  const database = await server.createDatabase();
+  const store = await open(server.url(database));
+  await server.ask(
+    database,
+    `CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+     CREATE TRIGGER refuse BEFORE INSERT ON handfast.accepted EXECUTE FUNCTION public.refuse()`,
+  );
+  await expect(store.commit([unit(accept(sampleHandoff("a")))])).rejects.toMatchObject({
+    fault: "unknown",
+    message: expect.stringContaining("Free some space"),
+  });
+  await server.ask(database, "DROP TRIGGER refuse ON handfast.accepted");
+  await store.recover();
+  expect((await store.space()).free_bytes).toBe(0);
+  expect(await store.commit([unit(accept(sampleHandoff("a")))])).toEqual(["ok"]);
+});
+
+describe("several nodes on one database", () => {
+  const nodes = async (count: number) => {
+    const url = server.url(await server.createDatabase());
+    return Promise.all(Array.from({ length: count }, () => open(url)));
+  };
+
+  test("of two that take the same key at once, one does", async () => {
+    const stores = await nodes(2);
+    for (let n = 0; n < 10; n += 1) {
+      const results = await Promise.all(
+        stores.map((store, nth) =>
+          store.commit([unit(accept(sampleHandoff(`${n}-${nth}`, { idempotency_key: `k${n}` })))]),
+        ),
+      );
+      expect(results.flat().toSorted()).toEqual(["conflict", "ok"]);
+    }
+  });
+
+  test("of two that write the same record anew at once, one does", async () => {
+    const stores = await nodes(2);
+    for (let n = 0; n < 10; n += 1) {
+      const record = { namespace: ns, kind: "k", key: `r${n}`, expected_version: 0, value: n };
+      const results = await Promise.all(stores.map((store) => store.commit([{ writes: [], records: [record] }])));
+      expect(results.flat().toSorted()).toEqual(["conflict", "ok"]);
+    }
+  });
+
+  test("whoever follows the log by position misses nothing, however commits overlap", async () => {
+    const [reader, ...writers] = await nodes(4);
+    if (reader === undefined) throw new Error("no reader");
+    let writing = writers.length;
+    const each = 40;
+    const write = async (store: Store, nth: number) => {
+      for (let n = 0; n < each; n += 1) {
+        const units: Unit[] = [1, 2, 3].map((part) => unit(accept(sampleHandoff(`${nth}-${n}-${part}`))));
+        expect(await store.commit(units)).toEqual(["ok", "ok", "ok"]);
+      }
+      writing -= 1;
+    };
+    const seen: number[] = [];
+    const follow = async () => {
+      for (let is_last = false; ; ) {
+        const { events } = await reader.events({ namespace: ns, after_pos: seen.at(-1) ?? 0, limit: 7 });
+        seen.push(...events.map(({ pos }) => pos));
+        if (events.length === 0 && is_last) return;
+        is_last = writing === 0;
+      }
+    };
+    await Promise.all([follow(), ...writers.map(write)]);
+    expect(seen).toEqual(Array.from({ length: writers.length * each * 3 }, (_, n) => n + 1));
+  });
+});
+
+test("the log goes on over the end of a partition, and one that is past is dropped whole", async () => {
+  const database = await server.createDatabase();
+  const store = await open(server.url(database));
+  const partitions = async () =>
+    (await server.ask(database, "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY 1")).map(
+      ({ relname }) => relname,
+    );
+  await server.ask(database, "UPDATE handfast.log SET floor = 3999997");
+  const at = (n: number) => 1_000 + n;
+  for (let n = 0; n < 4; n += 1) {
+    await store.commit([{ writes: [], records: [], entries: [entry(at(n))] }]);
+  }
+  const positions = async () =>
+    (await store.events({ namespace: ns, after_pos: 0, limit: 9 })).events.map(({ pos }) => pos);
+  expect(await positions()).toEqual([3_999_998, 3_999_999, 4_000_000, 4_000_001]);
+  expect(await partitions()).toEqual(["event_0", "event_1", "event_2"]);
+  expect(await store.prune(at(9), at(1), 100)).toEqual({ events: 1, keys: 0 });
+  expect(await partitions()).toEqual(["event_0", "event_1", "event_2", "event_3"]);
+  expect(await store.prune(at(9), at(2), 100)).toEqual({ events: 1, keys: 0 });
+  expect(await partitions()).toEqual(["event_1", "event_2", "event_3"]);
+  expect(await positions()).toEqual([4_000_000, 4_000_001]);
+});
+
+function entry(at: number) {
+  return { namespace: ns, type: "looked", at, by: "alice", agents: ["bob"], capability: null } as const;
+}

@@ -1,0 +1,43 @@
+/** Every limit and setting of the PostgreSQL store, in one place. */
+
+/** The oldest server whose features the statements use (`pg_terminate_backend` that waits). */
+export const oldest_server = { number: 140_000, name: "14" } as const;
+
+/** Connections for reading, besides the one that writes. */
+export const pool_connections = 4;
+export const connect_timeout_s = 5;
+
+/** A commit or a read that takes longer is given up: a network that swallows everything tells nobody. */
+export const answer_timeout_ms = 30_000;
+/** The server itself ends a transaction that a node began and forgot, so that its locks hold nobody up. */
+export const forgotten_transaction_ms = 60_000;
+
+/** A commit that the server rolled back because of another node is decided and written anew so many times. */
+export const commit_attempts = 8;
+
+/** For so long `recover` goes on trying to reach a server that restarts or is replaced by its standby. */
+export const recover_ms = 60_000;
+export const recover_pause_ms = 200;
+/** How long to wait for the end of a connection whose last answer never came. */
+export const last_words_ms = 5_000;
+
+/** After the server said that its disk is full, submits are refused for so long before the next try. */
+export const full_ms = 10_000;
+
+/** How long a database's size is good for: asking the server means looking at every file. */
+export const size_good_for_ms = 30_000;
+
+/** Positions of the log in one partition, and how many of them are prepared ahead of the head. */
+export const partition_positions = 4_000_000;
+export const partitions_ahead = 2;
+/** How long dropping a partition may wait for readers of the log before it is left for the next time. */
+export const drop_wait_ms = 200;
+
+/** Rows that a list looks at in one statement. */
+export const scan_rows = 2_000;
+
+/** Clocks of nodes differ by less: where a time says where to begin to look, so much is looked at besides. */
+export const clock_slack_ms = 60_000;
+
+/** With so many rows the tally of states is summed up. */
+export const tally_rows = 1_000;

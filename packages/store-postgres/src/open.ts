@@ -1,0 +1,22 @@
+/** Opens a store on a PostgreSQL database. */
+
+import type { Store } from "@handfast/engine";
+import type { Migrations } from "./migrate.ts";
+import { migrations as current } from "./migrations/mod.ts";
+import { placeOf } from "./place.ts";
+import { PostgresStore } from "./postgres-store.ts";
+import { openSession } from "./session.ts";
+
+export interface PostgresStoreOptions {
+  /** The schema's steps; other than the current ones only in tests of migrations. */
+  readonly migrations?: Migrations;
+  /** Takes a server that may lose what it confirmed (fsync off): only in tests that are not about durability. */
+  readonly may_lose?: boolean;
+  /** Refuses a database that another store has opened so: for whoever remembers what it wrote. */
+  readonly alone?: boolean;
+}
+
+export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<Store> {
+  const { migrations = current, may_lose = false, alone = false } = options;
+  return new PostgresStore(await openSession(placeOf(url), { migrations, may_lose, alone }));
+}

@@ -1,0 +1,147 @@
+/** What a store says when it cannot be opened, and how it is migrated. */
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { migrations } from "./migrations/mod.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "./mod.ts";
+import { startServer, type TestServer } from "./testing/server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const open = (url: string, options: PostgresStoreOptions = {}) =>
+  openPostgresStore(url, { may_lose: true, ...options });
+const refusal = async (url: string, options: PostgresStoreOptions = {}) => {
+  try {
+    const store = await open(url, options);
+    await store.close();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("it was opened");
+};
+
+describe("a store that cannot be opened says why, and what to do", () => {
+  test("a URL that is none", async () => {
+    for (const url of [
+      "postgres:/db",
+      "postgres//host/db",
+      "mysql://host/db",
+      "postgres://a@b@c:x/",
+      "postgres://a:%zz@h/db",
+    ]) {
+      expect(await refusal(url)).toMatchObject({
+        fault: "bad_url",
+        message: expect.stringContaining("postgres://USER"),
+      });
+    }
+  });
+
+  test("nobody listens there", async () => {
+    const error = await refusal("postgres://someone:secret@127.0.0.1:1/db");
+    expect(error).toMatchObject({ fault: "unreachable", message: expect.stringContaining("someone@127.0.0.1:1/db") });
+    expect(String(error)).not.toContain("secret");
+  });
+
+  test("no such database, and no such user", async () => {
+    const database = await refusal(server.url("nowhere"));
+    expect(database).toMatchObject({ fault: "refused", message: expect.stringContaining("createdb") });
+    const user = await refusal(`postgres://nobody_here@127.0.0.1:${server.port}/postgres`);
+    expect(user).toMatchObject({ fault: "refused", message: expect.stringContaining("nobody_here") });
+  });
+
+  test("a user who may not create anything", async () => {
+    const database = await server.createDatabase();
+    await server.ask(database, "CREATE ROLE guest LOGIN");
+    const error = await refusal(server.url(database).replace("postgres@", "guest@"));
+    expect(error).toMatchObject({ fault: "no_rights", message: expect.stringContaining("GRANT CREATE ON DATABASE") });
+  });
+
+  test("a schema of another product is left as it was", async () => {
+    const database = await server.createDatabase();
+    await server.ask(database, "CREATE SCHEMA handfast; CREATE TABLE handfast.boats (name text)");
+    expect(await refusal(server.url(database))).toMatchObject({
+      fault: "foreign",
+      message: expect.stringContaining("boats"),
+    });
+    const tables = await server.ask(
+      database,
+      "SELECT relname FROM pg_class WHERE relnamespace = 'handfast'::regnamespace",
+    );
+    expect(tables).toEqual([{ relname: "boats" }]);
+  });
+
+  test("a database in another encoding", async () => {
+    await server.ask("postgres", "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    expect(await refusal(server.url("latin"))).toMatchObject({
+      fault: "foreign",
+      message: expect.stringContaining("LATIN1"),
+    });
+  });
+
+  test("a database that is read only", async () => {
+    const database = await server.createDatabase();
+    await server.ask("postgres", `ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+    expect(await refusal(server.url(database))).toMatchObject({
+      fault: "read_only",
+      message: expect.stringContaining("primary"),
+    });
+  });
+
+  test("a server that may lose what it confirmed", async () => {
+    expect(await refusal(server.url("postgres"), { may_lose: false })).toMatchObject({
+      fault: "not_durable",
+      message: expect.stringContaining("fsync off"),
+    });
+  });
+});
+
+describe("migrations", () => {
+  const next = { name: "more", sql: "CREATE TABLE handfast.more (n integer)", oldest_reader: 1 };
+  const stepsOf = async (database: string) =>
+    (await server.ask(database, "SELECT step, name FROM handfast.schema_step ORDER BY step")).map((row) => ({
+      ...row,
+    }));
+
+  test("stores that are opened at once migrate once", async () => {
+    const database = await server.createDatabase();
+    const stores = await Promise.all([1, 2, 3].map(() => open(server.url(database))));
+    expect(await stepsOf(database)).toEqual([{ step: 1, name: "initial" }]);
+    for (const store of stores) await store.close();
+  });
+
+  test("a step that expands leaves older nodes at work; one that contracts refuses them", async () => {
+    const database = await server.createDatabase();
+    const url = server.url(database);
+    const older = await open(url);
+    const newer = await open(url, { migrations: [...migrations, next] });
+    expect(await stepsOf(database)).toEqual([
+      { step: 1, name: "initial" },
+      { step: 2, name: "more" },
+    ]);
+    const record = { namespace: "n", kind: "k", key: "r", expected_version: 0, value: 1 };
+    expect(await older.commit([{ writes: [], records: [record] }])).toEqual(["ok"]);
+    await older.recover();
+    expect(await older.record("n", "k", "r")).toMatchObject({ value: 1 });
+
+    const last = { name: "less", sql: "DROP TABLE handfast.more", oldest_reader: 3 };
+    const newest = await open(url, { migrations: [...migrations, next, last] });
+    expect(await refusal(url)).toMatchObject({
+      fault: "too_new",
+      message: expect.stringContaining("has schema 3, which needs a version of Handfast that knows schema 3"),
+    });
+    for (const store of [older, newer, newest]) await store.close();
+  });
+
+  test("a step that fails leaves the schema before it", async () => {
+    const database = await server.createDatabase();
+    const url = server.url(database);
+    const wrong = { name: "wrong", sql: "CREATE TABLE handfast.half (n integer); SELECT 1 / 0", oldest_reader: 1 };
+    expect(await refusal(url, { migrations: [...migrations, wrong] })).toMatchObject({ code: "22012" });
+    expect(await stepsOf(database)).toEqual([{ step: 1, name: "initial" }]);
+    const store = await open(url);
+    await store.close();
+  });
+});

@@ -1,0 +1,271 @@
+/**
+ * The store on PostgreSQL. Usable → failed (a transaction was rejected: nobody knows what the database holds) → usable again by
+ * `recover`, which connects anew and makes sure that nothing of the failed transaction is still under way; closed at any
+ * time, for good.
+ *
+ * One connection writes, one transaction after the other; a pool reads. What was committed is seen by every read that
+ * begins afterwards.
+ */
+
+import type { Tie, Time } from "@handfast/core";
+import type { BodyKind, EventQuery, ListQuery, Space, Store, Unit, UnitResult } from "@handfast/engine";
+import { recordOf } from "@handfast/engine";
+import { commitUnits } from "./commit.ts";
+import type { Asks, Reads } from "./connection.ts";
+import { explain, isFull, PostgresStoreError } from "./errors.ts";
+import { Gather } from "./gather.ts";
+import { inTime } from "./in-time.ts";
+import { full_ms, size_good_for_ms } from "./limits.ts";
+import { keepPartitions } from "./partitions.ts";
+import { prune, sumUp } from "./prune.ts";
+import { readEvents } from "./read-events.ts";
+import { readList } from "./read-list.ts";
+import {
+  type AskedKey,
+  readBodies,
+  readBody,
+  readCandidates,
+  readHandoffs,
+  readKeys,
+  readLastServed,
+  readPurged,
+} from "./read-one.ts";
+import { number, type Row, text, textOrNull } from "./rows.ts";
+import type { Session } from "./session.ts";
+import { findByFacet, findDue, findHeld, findLeases, findNextDue } from "./sql/dispatch.ts";
+import { readLatest } from "./sql/event.ts";
+import { countOpenBySender, findReferrers, readCounts } from "./sql/handoff.ts";
+import { findRecord, findRecords } from "./sql/record.ts";
+
+export class PostgresStore implements Store {
+  #session: Session;
+  #broken: PostgresStoreError | null = null;
+  #closing: Promise<void> | null = null;
+  #recovering: Promise<void> | null = null;
+  /** The last transaction's end: the next one waits for it. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** By the monotonic clock: until when the server's disk is taken for full, and how long its size is good for. */
+  #full_until = 0;
+  #size = { bytes: 0, good_until: 0 };
+  readonly #keys = new Gather((asked: readonly AskedKey[]) => this.#read((asks) => readKeys(asks, asked)));
+  readonly #purged = new Gather((asked: readonly { readonly namespace: string; readonly id: string }[]) =>
+    this.#read((asks) => readPurged(asks, asked)),
+  );
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async commit(units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    return this.#transaction((asks) => commitUnits(asks, units));
+  }
+
+  async recover(): Promise<void> {
+    if (this.#closing !== null) throw closed();
+    this.#recovering = this.#recover();
+    await this.#recovering;
+  }
+
+  async #recover(): Promise<void> {
+    this.#broken ??= new PostgresStoreError("unknown", "The store is recovering.");
+    this.#session = await this.#session.reopen();
+    this.#last = Promise.resolve();
+    this.#broken = null;
+  }
+
+  load(namespace: string, ids: readonly string[]) {
+    return this.#read((asks) => readHandoffs(asks, namespace, ids));
+  }
+
+  key(namespace: string, from: string, key: string) {
+    return this.#keys.ask({ namespace, from, key });
+  }
+
+  wasPurged(namespace: string, id: string) {
+    return this.#purged.ask({ namespace, id });
+  }
+
+  body(namespace: string, id: string, kind: BodyKind, nth: number) {
+    return this.#read((asks) => readBody(asks, namespace, id, kind, nth));
+  }
+
+  bodies(namespace: string, id: string) {
+    return this.#read((asks) => readBodies(asks, namespace, id));
+  }
+
+  candidates(query: Parameters<Store["candidates"]>[0]) {
+    return this.#read((asks) => readCandidates(asks, query));
+  }
+
+  async due(now: Time, limit: number) {
+    const rows = await this.#read((asks) => asks.ask(findDue, now, limit));
+    return rows.map((row) => ({ namespace: text(row, "namespace"), id: idOf(row) }));
+  }
+
+  async nextDue(): Promise<Time | null> {
+    const [row] = await this.#read((asks) => asks.ask(findNextDue));
+    return row === undefined ? null : number(row, "wake_at");
+  }
+
+  laneMembers(namespace: string, lane: string, limit: number) {
+    return this.#ids((asks) => asks.ask(findByFacet, namespace, "lane", lane, limit));
+  }
+
+  held(namespace: string, agent: string, worker: string) {
+    return this.#ids((asks) => asks.ask(findHeld, namespace, agent, worker));
+  }
+
+  async leases() {
+    const rows = await this.#read((asks) => asks.ask(findLeases));
+    return rows.map((row) => ({
+      namespace: text(row, "namespace"),
+      id: idOf(row),
+      agent: text(row, "agent"),
+      capability: textOrNull(row, "capability"),
+    }));
+  }
+
+  lastServed(namespace: string, tie: Tie) {
+    return this.#read((asks) => readLastServed(asks, namespace, tie));
+  }
+
+  openChildren(namespace: string, parent: string, limit: number) {
+    return this.#ids((asks) => asks.ask(findByFacet, namespace, "child", parent, limit));
+  }
+
+  list(query: ListQuery) {
+    return this.#read((asks) => readList(asks, query));
+  }
+
+  async openBySender() {
+    const rows = await this.#read((asks) => asks.ask(countOpenBySender));
+    return rows.map((row) => ({
+      namespace: text(row, "namespace"),
+      from: text(row, "sender"),
+      open: number(row, "number"),
+    }));
+  }
+
+  async counts(namespace: string) {
+    const rows = await this.#read((asks) => asks.ask(readCounts, namespace));
+    return Object.fromEntries(rows.map((row) => [text(row, "state"), number(row, "number")]));
+  }
+
+  events(query: EventQuery) {
+    return this.#read((asks) => readEvents(asks, query));
+  }
+
+  referrers(namespace: string, sha256: string, limit: number) {
+    return this.#ids((asks) => asks.ask(findReferrers, namespace, sha256, limit));
+  }
+
+  async records(namespace: string, kind: string) {
+    return (await this.#read((asks) => asks.ask(findRecords, namespace, kind))).map(recordOf);
+  }
+
+  async record(namespace: string, kind: string, key: string) {
+    const [row] = await this.#read((asks) => asks.ask(findRecord, namespace, kind, key));
+    return row === undefined ? null : recordOf(row);
+  }
+
+  async prune(now: Time, events_before: Time, limit: number) {
+    return this.#transaction(async (asks) => {
+      await asks.ask("BEGIN ISOLATION LEVEL READ COMMITTED");
+      const dropped = await prune(asks, now, events_before, limit);
+      await sumUp(asks);
+      await asks.ask("COMMIT");
+      await keepPartitions(asks);
+      return dropped;
+    });
+  }
+
+  /** How much room the server has left it does not tell; only that there was none. */
+  async space(): Promise<Space> {
+    const now = performance.now();
+    if (now >= this.#size.good_until) {
+      const [row] = await this.#read((asks) => asks.ask("SELECT pg_database_size(current_database()) AS bytes"));
+      this.#size = { bytes: number(row, "bytes"), good_until: now + size_good_for_ms };
+    }
+    return { free_bytes: now < this.#full_until ? 0 : null, used_bytes: this.#size.bytes };
+  }
+
+  async latest(): Promise<Time> {
+    return number((await this.#read((asks) => asks.ask(readLatest)))[0], "latest");
+  }
+
+  async backup(): Promise<void> {
+    this.#usable();
+    const message =
+      "This store is a PostgreSQL database: back it up by the server's own means (pg_dump, pg_basebackup).";
+    throw new PostgresStoreError("not_here", message);
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled([this.#last, this.#recovering]);
+    await this.#session.close();
+  }
+
+  #usable(): Session {
+    if (this.#closing !== null) throw closed();
+    if (this.#broken !== null) throw this.#broken;
+    return this.#session;
+  }
+
+  async #read<Value>(read: (reads: Reads) => Promise<Value>): Promise<Value> {
+    const { pool, place } = this.#usable();
+    try {
+      return await inTime(read(pool));
+    } catch (error) {
+      throw explain(error, place.shown);
+    }
+  }
+
+  async #ids(read: (asks: Asks) => Promise<readonly Row[]>): Promise<readonly string[]> {
+    return (await this.#read(read)).map(idOf);
+  }
+
+  /** One after the other: a transaction begins where the last one has ended. */
+  async #transaction<Result>(write: (asks: Asks) => Promise<Result>): Promise<Result> {
+    this.#usable();
+    const before = this.#last;
+    const mine = (async () => {
+      await before.catch(() => {});
+      return this.#write(this.#usable(), write);
+    })();
+    this.#last = mine.catch(() => {});
+    return mine;
+  }
+
+  async #write<Result>(session: Session, write: (asks: Asks) => Promise<Result>): Promise<Result> {
+    try {
+      return await inTime(write(session.writer));
+    } catch (error) {
+      throw session === this.#session ? this.#fail(error) : error;
+    }
+  }
+
+  #fail(cause: unknown): PostgresStoreError {
+    if (isFull(cause)) this.#full_until = performance.now() + full_ms;
+    const explained = explain(cause, this.#session.place.shown);
+    const why = explained instanceof Error ? explained.message : String(explained);
+    this.#broken = new PostgresStoreError(
+      "unknown",
+      `A commit failed (${why}): what the database holds is unknown until the store is recovered.`,
+      cause,
+    );
+    return this.#broken;
+  }
+}
+
+function idOf(row: Row): string {
+  return text(row, "id");
+}
+
+function closed(): PostgresStoreError {
+  return new PostgresStoreError("closed", "The store is closed: open it again.");
+}

@@ -1,0 +1,119 @@
+/** Everything that is open at one time: the connection that writes, and the pool. `recover` replaces it. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import { type Backend, checkServer } from "./check-server.ts";
+import { type Asks, Pool, type Reads, WritingConnection } from "./connection.ts";
+import { explain, inUse, PostgresStoreError, type PostgresStoreFault } from "./errors.ts";
+import { last_words_ms, recover_ms, recover_pause_ms } from "./limits.ts";
+import { type Migrations, migrate } from "./migrate.ts";
+import { keepPartitions } from "./partitions.ts";
+import type { Place } from "./place.ts";
+import { truth } from "./rows.ts";
+
+export interface Session {
+  readonly place: Place;
+  readonly writer: Asks;
+  readonly pool: Reads;
+  /** The same store anew, from what the database holds. */
+  reopen(): Promise<Session>;
+  close(): Promise<void>;
+}
+
+export interface SessionOptions {
+  readonly migrations: Migrations;
+  /** Whether a server is good enough that may lose what it confirmed. */
+  readonly may_lose: boolean;
+  /** Whether another store on the same database is refused. */
+  readonly alone: boolean;
+}
+
+export async function openSession(place: Place, options: SessionOptions): Promise<Session> {
+  try {
+    return await connect(place, options, null);
+  } catch (error) {
+    throw explain(error, place.shown);
+  }
+}
+
+async function connect(place: Place, options: SessionOptions, before: Backend | null): Promise<Session> {
+  const writer = await WritingConnection.open(place);
+  try {
+    const backend = await checkServer(writer, place.shown, options.may_lose);
+    if (before !== null) await endOf(writer, before);
+    if (options.alone) await lockDatabase(writer, place);
+    await migrate(writer, options.migrations, place.shown);
+    await keepPartitions(writer);
+    const pool = new Pool(place);
+    let open = true;
+    const end = async () => {
+      // A reopening that failed (a server still down) is tried again from the same session.
+      if (!open) return;
+      open = false;
+      await Promise.all([writer.cut(), pool.close()]);
+    };
+    return {
+      place,
+      writer,
+      pool,
+      reopen: async () => {
+        await end();
+        return reconnect(place, options, backend);
+      },
+      close: end,
+    };
+  } catch (error) {
+    await writer.cut();
+    throw error;
+  }
+}
+
+/** "handfast", and what is locked: the database, for as long as the connection that writes lives. */
+const lock_of_database = "1751215716, 4";
+
+async function lockDatabase(connection: Asks, place: Place): Promise<void> {
+  const [row] = await connection.ask(`SELECT pg_try_advisory_lock(${lock_of_database}) AS is_mine`);
+  if (!truth(row, "is_mine")) throw inUse(place.shown);
+}
+
+/**
+ * What time may mend: a server that restarts, a standby that is about to be promoted, connections that will be free again; and a
+ * lock that the last connection held until just now.
+ */
+const passing: ReadonlySet<PostgresStoreFault> = new Set([
+  "unreachable",
+  "read_only",
+  "no_connections",
+  "full",
+  "in_use",
+]);
+
+async function reconnect(place: Place, options: SessionOptions, before: Backend): Promise<Session> {
+  const began = performance.now();
+  for (;;) {
+    try {
+      return await openAgain(place, options, before);
+    } catch (error) {
+      const is_passing = error instanceof PostgresStoreError && passing.has(error.fault);
+      if (!is_passing || performance.now() - began > recover_ms) throw error;
+      await pause(recover_pause_ms);
+    }
+  }
+}
+
+async function openAgain(place: Place, options: SessionOptions, before: Backend): Promise<Session> {
+  try {
+    return await connect(place, options, before);
+  } catch (error) {
+    throw explain(error, place.shown);
+  }
+}
+
+/** What a lost connection had sent may still be under way on the server. After this it has happened, or never will. */
+async function endOf(connection: Asks, { pid, since }: Backend): Promise<void> {
+  await connection.ask(
+    `SELECT pg_terminate_backend(pid, ${last_words_ms}) FROM pg_stat_activity
+     WHERE pid = $1::integer AND backend_start::text = $2`,
+    pid,
+    since,
+  );
+}

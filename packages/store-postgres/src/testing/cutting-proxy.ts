@@ -1,0 +1,55 @@
+/** For tests: a network between a store and its server that can lose a commit, or its answer. */
+
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+export interface CuttingProxy {
+  readonly port: number;
+  /** The next commit is lost on the way there, or its answer on the way back; the connection breaks. */
+  cutNextCommit(lost: "commit" | "answer"): void;
+  close(): Promise<void>;
+}
+
+export async function startProxy(server_port: number): Promise<CuttingProxy> {
+  let lost: "commit" | "answer" | null = null;
+  const sockets = new Set<Socket>();
+  const proxy = createServer((near) => {
+    const far = connect(server_port, "127.0.0.1");
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      // Either end may break at any time: that is what it is for.
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        near.destroy();
+        far.destroy();
+        sockets.delete(socket);
+      });
+    }
+    let is_deaf = false;
+    near.on("data", (data) => {
+      const cut = data.includes("COMMIT\0") ? lost : null;
+      if (cut !== null) lost = null;
+      if (cut === "commit") return near.destroy();
+      if (cut === "answer") is_deaf = true;
+      return far.write(data);
+    });
+    far.on("data", (data) => {
+      if (is_deaf) near.destroy();
+      else near.write(data);
+    });
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const address = proxy.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return {
+    port: address.port,
+    cutNextCommit: (what) => {
+      lost = what;
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+      await once(proxy, "close");
+    },
+  };
+}
