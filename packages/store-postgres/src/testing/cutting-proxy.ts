@@ -25,17 +25,22 @@ export async function startProxy(server_port: number): Promise<CuttingProxy> {
         sockets.delete(socket);
       });
     }
-    let is_deaf = false;
+    // What the server says from a commit on whose answer is to be lost. It has committed once it says so: what it said before of
+    // the statements sent along would be too early to cut.
+    let unheard: Buffer | null = null;
     near.on("data", (data) => {
       const cut = data.includes("COMMIT\0") ? lost : null;
       if (cut !== null) lost = null;
       if (cut === "commit") return near.destroy();
-      if (cut === "answer") is_deaf = true;
+      if (cut === "answer") unheard = Buffer.alloc(0);
       return far.write(data);
     });
     far.on("data", (data) => {
-      if (is_deaf) near.destroy();
-      else near.write(data);
+      if (unheard === null) near.write(data);
+      else {
+        unheard = Buffer.concat([unheard, data]);
+        if (unheard.includes("COMMIT\0")) near.destroy();
+      }
     });
   }).listen(0, "127.0.0.1");
   await once(proxy, "listening");
