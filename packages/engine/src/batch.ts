@@ -20,7 +20,7 @@ import {
 import { idTime } from "@handfast/protocol";
 import type { BodyCache } from "./body-cache.ts";
 import type { HandoffCache } from "./cache.ts";
-import type { Wants } from "./jobs.ts";
+import type { Holder, Wants } from "./jobs.ts";
 import { Names } from "./names.ts";
 import { Answers, Missing } from "./reading.ts";
 import type { Enclosure } from "./requests.ts";
@@ -53,6 +53,7 @@ export interface KnownKey {
 
 export const nothingEnclosed: Enclosure = { body: null, artifacts: [] };
 
+const none: readonly UnitBuilder[] = [];
 const fits: Context["target"] = { kind: "fits", except: [] };
 const lane_page = 8;
 /** Nothing is purged within so short a time of its making. */
@@ -81,6 +82,9 @@ export class Batch {
   readonly #lanes = new Names<string[]>();
   readonly #successors = new Names<string>();
   readonly #units: UnitBuilder[] = [];
+  /** The unit that last changed a handoff in this batch, and those that the plan in the making has seen the work of. */
+  readonly #changedBy = new Names<UnitBuilder>();
+  readonly #relied = new Set<UnitBuilder>();
   /** The unit in which a handoff of this batch was accepted: its delivery joins it. */
   readonly #born = new Names<UnitBuilder>();
 
@@ -93,6 +97,16 @@ export class Batch {
     return this.#units;
   }
 
+  /** Whether other nodes write to the store. */
+  get isShared(): boolean {
+    return this.#around.store.sharing !== undefined;
+  }
+
+  /** What a unit relies on besides what it writes: another node may change it before the commit. */
+  relyOn(unit: UnitBuilder, seen: Handoff | null): void {
+    if (seen !== null && this.isShared) unit.expected.handoff(seen);
+  }
+
   get timing(): { readonly limits: CoreLimits; readonly resumed_at: Time } {
     return this.#around;
   }
@@ -102,13 +116,18 @@ export class Batch {
     const reads: Promise<void>[] = [];
     const missing = new Map<string, Set<string>>();
     const want = (namespace: string, id: string) => {
-      if (this.#around.cache.get(namespace, id) !== undefined) return;
+      const known = this.isShared ? this.#read.get(namespace, id) : this.#around.cache.get(namespace, id);
+      if (known !== undefined) return;
       const ids = missing.get(namespace) ?? new Set();
       missing.set(namespace, ids.add(id));
     };
     for (const wants of wanted) {
       if ("id" in wants) {
         want(wants.namespace, wants.id);
+        continue;
+      }
+      if ("holder" in wants) {
+        reads.push(this.#held.read(...this.#askHeld(wants.holder)));
         continue;
       }
       const { namespace, id, from, idempotency_key, causation } = wants.draft;
@@ -125,11 +144,28 @@ export class Batch {
 
   /** The handoff as this unit, this batch, or else the last commit left it. */
   see(namespace: string, id: string, unit?: UnitBuilder): Handoff | null {
-    const known = unit?.see(namespace, id) ?? this.#changed.get(namespace, id) ?? this.#around.cache.get(namespace, id);
+    const changed = unit?.see(namespace, id) ?? this.#changedHere(namespace, id);
+    // What another node has since committed the cache does not know: a batch that shares its store reads for itself.
+    const known = changed ?? (this.isShared ? undefined : this.#around.cache.get(namespace, id));
     if (known !== undefined) return known;
     const read = this.#read.get(namespace, id);
     if (read === undefined) throw new Missing(() => this.#load(namespace, [id]));
     return read;
+  }
+
+  #changedHere(namespace: string, id: string): Handoff | undefined {
+    const changed = this.#changed.get(namespace, id);
+    const by = changed === undefined ? undefined : this.#changedBy.get(namespace, id);
+    if (by !== undefined) this.#relied.add(by);
+    return changed;
+  }
+
+  /** The units whose work was seen since this was last asked: what was planned on them is true only if they are committed. */
+  takeRelied(): readonly UnitBuilder[] {
+    if (this.#relied.size === 0) return none;
+    const relied = [...this.#relied];
+    this.#relied.clear();
+    return relied;
   }
 
   changedHere(namespace: string, id: string): boolean {
@@ -178,18 +214,20 @@ export class Batch {
   /** Makes a unit part of the batch: later commands see it, and it will be committed. */
   add(unit: UnitBuilder): void {
     this.#units.push(unit);
-    for (const { next } of unit.pending) this.#leave(next);
+    for (const { next } of unit.pending) this.#leave(next, unit);
   }
 
   /** A unit that is part of the batch takes up another: only what that one holds has changed. */
   extend(unit: UnitBuilder, by: UnitBuilder): void {
-    for (const { next } of by.pending) this.#leave(next);
+    for (const { next } of by.pending) this.#leave(next, unit);
     unit.absorb(by);
   }
 
-  #leave(next: Handoff): void {
+  #leave(next: Handoff, unit: UnitBuilder): void {
     const { namespace, id } = next.accepted;
     this.#changed.set(namespace, id, next);
+    // With one writer a unit conflicts only with itself: nobody need know who relied on it.
+    if (this.isShared) this.#changedBy.set(namespace, id, unit);
     if (next.status.state === "queued") this.#queued.set(namespace, id, next);
     else this.#queued.delete(namespace, id);
   }
@@ -207,6 +245,7 @@ export class Batch {
 
   known(namespace: string, from: string, key: string): KnownKey | null {
     const known = this.#keys.get(keyName(namespace, from, key));
+    if (known != null) this.#changedHere(namespace, known.id);
     if (known !== undefined) return known;
     throw new Missing(() => this.#readKey(namespace, from, key));
   }
@@ -268,12 +307,18 @@ export class Batch {
   }
 
   /** Leases that this worker holds on disk. */
-  held(namespace: string, agent: string, worker: string): readonly Handoff[] {
-    return this.#held.get(`${namespace} ${agent} ${worker}`, async () => {
+  held(holder: Holder): readonly Handoff[] {
+    return this.#held.get(...this.#askHeld(holder));
+  }
+
+  #askHeld({ namespace, agent, worker }: Holder): [string, () => Promise<readonly Handoff[]>] {
+    const ask = async () => {
       const { store } = this.#around;
-      const loaded = await store.load(namespace, await store.held(namespace, agent, worker));
-      return loaded.filter((handoff) => handoff !== null);
-    });
+      const ids = await store.held(namespace, agent, worker);
+      if (ids.length === 0) return [];
+      return (await store.load(namespace, ids)).filter((handoff) => handoff !== null);
+    };
+    return [`${namespace} ${agent} ${worker}`, ask];
   }
 
   /** Settles a handoff whose clocks ran out before something else relies on its state. */
@@ -348,6 +393,7 @@ export class Batch {
   #laneHead(unit: UnitBuilder, namespace: string, lane: string): string | null {
     for (let limit = lane_page; ; limit *= 4) {
       const members = this.#lanesRead.get(...this.#askLane(namespace, lane, limit));
+      if (this.isShared) unit.expected.lane({ namespace, lane, limit, members });
       const open = this.#firstOpen(unit, namespace, members);
       if (open !== null) return open;
       if (members.length < limit) break;

@@ -11,11 +11,14 @@ export class Claims {
   readonly #workers: Workers;
   readonly #surroundings: Surroundings;
   readonly #now: () => Time;
+  /** Other nodes lease too: what a worker holds is on disk, not here. */
+  readonly #isShared: boolean;
 
-  constructor(workers: Workers, surroundings: Surroundings, now: () => Time) {
+  constructor(workers: Workers, surroundings: Surroundings, now: () => Time, isShared: boolean) {
     this.#workers = workers;
     this.#surroundings = surroundings;
     this.#now = now;
+    this.#isShared = isShared;
   }
 
   /** Resolves when something was leased, the wait is over, or the caller is gone. */
@@ -56,7 +59,7 @@ export class Claims {
       enqueue({
         class: "urgent",
         bytes: 0,
-        wants: [],
+        wants: this.#isShared ? [{ holder: claim }] : [],
         decide: (batch) => this.#plan(batch, waiting, () => over),
         fail: waiting.fail,
       });
@@ -101,7 +104,7 @@ export class Claims {
     const { claim } = waiting;
     const was_gone = this.#workers.hasLeft(claim);
     this.#workers.seen(claim, claim.queues, batch.now);
-    if (!this.#workers.isRecalled(claim)) this.#recall(batch, claim);
+    if (this.#isShared || !this.#workers.isRecalled(claim)) this.#recall(batch, claim);
     const same = this.#stillHeld(batch, claim);
     if (same.length > 0) {
       this.#workers.toldAgain(same);
@@ -133,7 +136,7 @@ export class Claims {
   /** Leases that this worker held before the relay's start, by the request that got them. */
   #recall(batch: Batch, claim: Claim): void {
     const { namespace, agent, worker } = claim;
-    const held = batch.held(namespace, agent, worker);
+    const held = batch.held(claim);
     this.#workers.recalled(claim);
     for (const [request_id, handoffs] of Map.groupBy(held, (handoff) => liveLease(handoff)?.request_id ?? "")) {
       const request = { namespace, agent, worker, request_id };

@@ -11,7 +11,9 @@ import { Batch } from "./batch.ts";
 import { bodyBytes } from "./body-cache.ts";
 import { ChunkBuffers } from "./chunks.ts";
 import { Claims } from "./claims.ts";
+import { Clock } from "./clock.ts";
 import { ClockMark } from "./clock-mark.ts";
+import { Commits } from "./commits.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { Dispatch } from "./dispatch.ts";
 import { commitUnknown, EngineFault, outOfSpace, stopped } from "./fault.ts";
@@ -20,6 +22,7 @@ import { type EngineLimits, engineLimits } from "./limits.ts";
 import { LiveLeases } from "./live-leases.ts";
 import { Memory } from "./memory.ts";
 import type { EngineOptions } from "./options.ts";
+import { OtherNodes } from "./other-nodes.ts";
 import { type Plan, planCommand, planDue, planEntries, planRecords, planRedrive, planSubmit } from "./plan.ts";
 import { Poison } from "./poison.ts";
 import { planned } from "./reading.ts";
@@ -35,10 +38,10 @@ import type {
 } from "./requests.ts";
 import { Router } from "./router.ts";
 import { Served } from "./served.ts";
-import type { Body, LogEntry, RecordWrite, Store, Unit } from "./store.ts";
+import type { Body, LogEntry, RecordWrite, Sharing, Store } from "./store.ts";
 import { tellEvents } from "./tell-events.ts";
 import { Pulse, Timers } from "./timers.ts";
-import type { UnitBuilder } from "./unit.ts";
+import { Upkeep } from "./upkeep.ts";
 import { Wakeups } from "./wakeups.ts";
 import { Workers } from "./workers.ts";
 
@@ -53,8 +56,11 @@ export class Engine implements HandoffEngine {
   readonly #coreLimits: CoreLimits;
   readonly #memory: Memory;
   readonly #mark: ClockMark;
+  readonly #clock: Clock;
+  readonly #commits: Commits;
   readonly #jobs: JobQueue;
   readonly #room: DiskRoom;
+  readonly #upkeep: Upkeep;
   readonly #workers: Workers;
   readonly #claims: Claims;
   readonly #dispatch: Dispatch;
@@ -62,30 +68,32 @@ export class Engine implements HandoffEngine {
   readonly #served: Served;
   readonly #timers: Timers;
   readonly #pulse: Pulse;
+  /** Null: nobody else writes to the store. */
+  readonly #others: OtherNodes | null;
   readonly #whenIdle: (() => void)[] = [];
   #state: EngineState = "starting";
   #running = false;
   #isStopping = false;
   /** What the store last failed with; null: it was recovered since. */
   #trouble: string | null = null;
-  #ahead_ms = 0;
-  #last_now: Time = 0;
-  #pruned_at: Time = 0;
 
   constructor(options: EngineOptions) {
     const { store, surroundings } = options;
     this.#options = options;
     this.#store = store;
     this.#mark = new ClockMark(store);
+    this.#clock = new Clock(surroundings, store.sharing);
     this.#limits = { ...engineLimits, ...options.limits };
     this.#coreLimits = { ...coreLimits, ...options.coreLimits };
     this.wakeups = new Wakeups(surroundings);
     this.chunks = new ChunkBuffers(this.#limits);
     this.#jobs = new JobQueue(this.#limits);
     this.#room = new DiskRoom(this.#limits);
+    const [now, pendingBytes] = [() => this.now(), () => this.#jobs.bytes];
+    this.#upkeep = new Upkeep({ store, room: this.#room, limits: this.#limits, now, pendingBytes });
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased);
-    this.#claims = new Claims(this.#workers, surroundings, () => this.now());
+    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), store.sharing !== undefined);
     const poison = new Poison();
     this.#served = new Served(store, this.#limits.remembered_ties);
     const { standing, onBug } = options;
@@ -101,21 +109,16 @@ export class Engine implements HandoffEngine {
       onWake: (at) => this.#timers.notice(at),
     });
     this.#pulse = new Pulse(surroundings, () => this.now(), this.#limits);
+    const newId = () => makeId(this.now(), surroundings.randomBytes(10));
     this.#timers = new Timers({
       surroundings,
       now: () => this.now(),
       nextDue: () => store.nextDue(),
-      planDue: (batch, settled) =>
-        planDue(
-          batch,
-          this.#limits,
-          () => this.#newId(),
-          poison,
-          settled,
-          (error) => options.onBug?.(error),
-        ),
+      planDue: (batch, settled) => planDue(batch, this.#limits, newId, poison, settled, (bug) => onBug?.(bug)),
       enqueue: (job) => this.#enqueue(job),
     });
+    this.#others = store.sharing === undefined ? null : this.#follow(store.sharing);
+    this.#commits = new Commits({ store, mark: this.#mark, others: this.#others, onCommit: options.onCommit });
   }
 
   get state(): EngineState {
@@ -124,21 +127,42 @@ export class Engine implements HandoffEngine {
 
   /** Reads what must be known before the first command: the time of the log, open handoffs, the next timer. */
   async start(): Promise<void> {
-    // The clock goes on after whatever was committed last, even if the machine's was set back in between.
-    const latest = Math.max(await this.#store.latest(), await this.#mark.read());
-    this.#ahead_ms = Math.max(0, latest + 1 - this.#options.surroundings.now());
+    this.#clock.goOnAfter(Math.max(await this.#store.latest(), await this.#mark.read()));
+    await this.#clock.set();
+    await this.#others?.start();
     await this.#readFigures();
     this.#state = "running";
     this.#pulse.start(() => {
       this.#timers.setAnew();
-      void this.#upkeep();
+      void this.#keepUp();
     });
     await this.#timers.start();
   }
 
+  #follow(sharing: Sharing): OtherNodes {
+    return new OtherNodes({
+      sharing,
+      store: this.#store,
+      memory: this.#memory,
+      surroundings: this.#options.surroundings,
+      limits: this.#limits,
+      timing: () => ({ limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at }),
+      now: () => this.now(),
+      onLook: async () => {
+        await this.#clock.set();
+        // What another node kept for itself a moment ago it may have left.
+        this.#workers.groups.forget();
+        if (this.#workers.waiting.size > 0) this.#enqueue(goOn);
+        const next = await this.#store.nextDue();
+        if (next !== null) this.#timers.notice(next);
+      },
+      // The next batch finds out, and has the store recovered, whether or not anybody asks for anything.
+      onFault: () => this.#enqueue(lookAtStore),
+    });
+  }
+
   now(): Time {
-    this.#last_now = Math.max(this.#last_now, this.#options.surroundings.now() + this.#ahead_ms);
-    return this.#last_now;
+    return this.#clock.now();
   }
 
   /** Whether this worker waits for work at this moment. */
@@ -220,6 +244,7 @@ export class Engine implements HandoffEngine {
   }
 
   peek(namespace: string, id: string): Handoff | undefined {
+    if (this.#others !== null) return undefined;
     const handoff = this.#memory.cache.get(namespace, id);
     return handoff !== undefined && this.#isSettled(handoff) ? handoff : undefined;
   }
@@ -234,9 +259,8 @@ export class Engine implements HandoffEngine {
   }
 
   async get(namespace: string, id: string): Promise<Handoff | null> {
-    const { cache } = this.#memory;
-    const [loaded] = cache.get(namespace, id) === undefined ? await this.#store.load(namespace, [id]) : [null];
-    const handoff = cache.get(namespace, id) ?? loaded ?? null;
+    const cached = this.#others === null ? this.#memory.cache.get(namespace, id) : undefined;
+    const handoff = cached ?? (await this.#store.load(namespace, [id]))[0] ?? null;
     if (handoff === null || this.#isSettled(handoff)) return handoff;
     const settled = await this.#ask("urgent", 0, [{ namespace, id }], (batch) =>
       planCommand(batch, namespace, id, { type: "tick" }),
@@ -257,6 +281,7 @@ export class Engine implements HandoffEngine {
     this.#state = "stopping";
     this.#pulse.stop();
     this.#timers.stop();
+    this.#others?.stop();
     this.#claims.endWaits();
     if (this.#running) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
     this.#claims.endWaits();
@@ -326,7 +351,7 @@ export class Engine implements HandoffEngine {
       for (const job of jobs) await this.#planOne(batch, job, plans);
       const { served, more, held } = await this.#dispatch.run(batch);
       const began = this.now();
-      await this.#commit(batch);
+      await this.#commits.commit(batch, batch.now + this.#limits.dedupe_window_ms);
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
@@ -344,33 +369,16 @@ export class Engine implements HandoffEngine {
   /** One bad command never fails its batch. */
   async #planOne(batch: Batch, job: Job, plans: Map<Job, Planned>): Promise<void> {
     try {
-      plans.set(job, await planned(() => job.decide(batch)));
+      batch.takeRelied();
+      const plan = await planned(() => job.decide(batch));
+      const relied = batch.takeRelied();
+      plans.set(job, relied.length === 0 ? plan : { ...plan, units: [...plan.units, ...relied] });
     } catch (error) {
       // A store that failed on its own rejects everything until it is recovered: then this was no mistake of the job.
       await this.#store.load("", []);
       this.#options.onBug?.(error);
       job.fail(new EngineFault(500, "internal", "the relay made a mistake; it was logged"));
     }
-  }
-
-  async #commit(batch: Batch): Promise<void> {
-    const key_until = batch.now + this.#limits.dedupe_window_ms;
-    const units: Unit[] = [];
-    const sent: UnitBuilder[] = [];
-    for (const builder of batch.units) {
-      const unit = builder.build(batch.timing, batch.now, key_until);
-      builder.result = "ok";
-      if (unit === null) continue;
-      units.push(unit);
-      sent.push(builder);
-    }
-    if (units.length === 0) return;
-    const mark = this.#mark.beside(units, batch.now, batch.timing.resumed_at);
-    const began = performance.now();
-    const results = await this.#store.commit(mark === null ? units : [...units, mark]);
-    this.#options.onCommit?.(units.length, performance.now() - began);
-    for (const [index, builder] of sent.entries()) builder.result = results[index] ?? "conflict";
-    if (mark !== null && results[sent.length] === "ok") this.#mark.committed(mark);
   }
 
   #answer(plans: ReadonlyMap<Job, Planned>): void {
@@ -388,12 +396,15 @@ export class Engine implements HandoffEngine {
     this.#state = "recovering";
     this.#trouble = error instanceof Error ? error.message : String(error);
     this.#timers.stop();
+    this.#others?.stop();
     const fault = commitUnknown();
     this.#claims.failGiven(fault);
     for (const job of jobs) job.fail(fault);
     try {
       await this.#store.recover();
       await this.#mark.read();
+      await this.#clock.set();
+      await this.#others?.start();
       this.#memory.forget();
       this.#workers.forget();
       this.#served.forget();
@@ -412,17 +423,10 @@ export class Engine implements HandoffEngine {
     }
   }
 
-  /** Once a second: how much room is left; now and then, what retention may drop. */
-  async #upkeep(): Promise<void> {
+  async #keepUp(): Promise<void> {
     if (this.#state !== "running") return;
     try {
-      await this.#lookAtDisk();
-      if (this.now() - this.#pruned_at < this.#limits.prune_every_ms) return;
-      this.#pruned_at = this.now();
-      const { keep_events_ms, prune_rows } = this.#limits;
-      const { events, keys } = await this.#store.prune(this.now(), this.now() - keep_events_ms, prune_rows);
-      // More is left than one short transaction may drop: go on at the next pulse.
-      if (events >= prune_rows || keys >= prune_rows) this.#pruned_at = 0;
+      await this.#upkeep.run();
     } catch (error) {
       this.#options.onBug?.(error);
       // Was it the store, then the next batch finds out, and has it recovered, whether or not anybody asks for anything.
@@ -430,17 +434,9 @@ export class Engine implements HandoffEngine {
     }
   }
 
-  async #lookAtDisk(): Promise<void> {
-    this.#room.seen((await this.#store.space()).free_bytes, this.#jobs.bytes);
-  }
-
   async #readFigures(): Promise<void> {
-    await this.#lookAtDisk();
+    await this.#upkeep.lookAtDisk();
     this.#memory.countOpen(await this.#store.openBySender());
     if (this.#options.standing !== undefined) this.#leases.load(await this.#store.leases());
-  }
-
-  #newId(): string {
-    return makeId(this.now(), this.#options.surroundings.randomBytes(10));
   }
 }

@@ -7,8 +7,17 @@ import type { UnitBuilder } from "./unit.ts";
 
 export type JobClass = "urgent" | "submit" | "timer";
 
-/** What a job will look at, read ahead for the whole batch: a handoff, or all that it takes to accept one. */
-export type Wants = { readonly namespace: string; readonly id: string } | { readonly draft: Draft };
+/** What a job will look at, read ahead for the whole batch: a handoff, all that it takes to accept one, or what a worker holds. */
+export type Wants =
+  | { readonly namespace: string; readonly id: string }
+  | { readonly draft: Draft }
+  | { readonly holder: Holder };
+
+export interface Holder {
+  readonly namespace: string;
+  readonly agent: string;
+  readonly worker: string;
+}
 
 export interface Job {
   readonly class: JobClass;

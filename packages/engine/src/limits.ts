@@ -30,6 +30,9 @@ export interface EngineLimits {
   /** The relay looks at the clock this often; a gap this long is a stall, and no lease is lost for it. */
   readonly pulse_ms: Duration;
   readonly stall_ms: Duration;
+  /** What other nodes committed is looked for about this often, so many events at a time. */
+  readonly follow_every_ms: Duration;
+  readonly follow_events: number;
   readonly cached_handoffs: number;
   readonly cached_body_bytes: number;
   readonly remembered_requests: number;
@@ -68,6 +71,8 @@ export const engineLimits: EngineLimits = {
   remembered_ties: 20_000,
   pulse_ms: second / 2,
   stall_ms: second,
+  follow_every_ms: second / 2,
+  follow_events: 2_000,
   cached_handoffs: 20_000,
   cached_body_bytes: 32 * mebibyte,
   remembered_requests: 10_000,

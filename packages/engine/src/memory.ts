@@ -1,6 +1,6 @@
 /** What the engine remembers of committed handoffs, and whom it wakes about them. Changes only after a commit. */
 
-import { type Handoff, hasEnded, type Time } from "@handfast/core";
+import { type Findable, type Handoff, type HandoffEvent, hasEnded, type Time } from "@handfast/core";
 import { BodyCache } from "./body-cache.ts";
 import { HandoffCache } from "./cache.ts";
 import type { EngineLimits } from "./limits.ts";
@@ -15,6 +15,13 @@ interface Listeners {
   readonly onChange: (handoff: Handoff, isDelivery: boolean) => void;
   /** Time will change something then. */
   readonly onWake: (at: Time) => void;
+}
+
+/** A handoff as a commit left it, and what the commit told of it. */
+export interface Change {
+  readonly next: Handoff;
+  readonly events: readonly HandoffEvent[];
+  readonly find: Findable;
 }
 
 export class Memory {
@@ -82,17 +89,36 @@ export class Memory {
     if (expected_version === 0) this.#count(namespace, from, 1);
     for (const body of bodies) this.bodies.add(namespace, id, body);
     if (isTaken(next)) this.bodies.delete(namespace, id);
-    if (find === null) return;
+    if (find !== null) this.#changed({ next, events: pending.events, find }, wake);
+  }
+
+  /** Other nodes committed these. */
+  learn(changes: readonly Change[]): void {
+    const wake = new Set<string>();
+    for (const change of changes) {
+      const { next, events } = change;
+      const { namespace, id, from } = next.accepted;
+      this.cache.delete(namespace, id);
+      if (this.#wakeups.hears("handoff")) wake.add(wakeKey.handoff(namespace, id));
+      if (events.some(({ type }) => type === "accepted")) this.#count(namespace, from, 1);
+      this.#changed(change, wake);
+    }
+    this.#wakeups.publish(wake);
+  }
+
+  #changed(change: Change, wake: Set<string>): void {
+    const { next, events, find } = change;
+    const { namespace } = next.accepted;
     if (find.queue !== null) this.#listeners.onReady(namespace, find.queue);
     if (find.wake_at !== null) this.#listeners.onWake(find.wake_at);
     this.#listeners.onChange(
       next,
-      pending.events.some(({ type }) => type === "delivered"),
+      events.some(({ type }) => type === "delivered"),
     );
-    this.#tell(pending, wake);
+    this.#tell(change, wake);
   }
 
-  #tell({ next, events }: Pending, wake: Set<string>): void {
+  #tell({ next, events }: Change, wake: Set<string>): void {
     if (events.length === 0) return;
     const { namespace, correlation_id, from } = next.accepted;
     if (this.#wakeups.hears("correlation")) wake.add(wakeKey.correlation(namespace, correlation_id));

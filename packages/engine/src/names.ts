@@ -42,6 +42,10 @@ export class Names<Value> {
     return this.#spaces.get(namespace)?.values() ?? [];
   }
 
+  *values(): Iterable<Value> {
+    for (const space of this.#spaces.values()) yield* space.values();
+  }
+
   clear(): void {
     this.#spaces.clear();
     this.#size = 0;

@@ -45,6 +45,7 @@ function submitInto(
   const known = twin?.accepted ?? batch.known(namespace, from, idempotency_key);
   if (causation !== null) batch.settle(namespace, causation.id);
   const parent = causation === null ? null : batch.see(namespace, causation.id, unit);
+  batch.relyOn(unit, parent);
   const lane = laneOf(draft);
   const ahead = lane !== null && fresh.some(({ accepted }) => laneOf(accepted) === lane);
   const decision = batch.decide(
@@ -80,6 +81,7 @@ function budgetsAbove(batch: Batch, unit: UnitBuilder, parent: Handoff | null): 
   const above: Handoff[] = accepted.budget === null ? [] : [parent];
   for (const id of accepted.budget_holders) {
     const holder = batch.see(accepted.namespace, id, unit);
+    batch.relyOn(unit, holder);
     if (holder !== null) above.push(holder);
   }
   return above;

@@ -4,7 +4,7 @@
  * A store stores; it decides nothing. Every store passes `store.conformance.ts`.
  */
 
-import type { Findable, Handoff, HandoffEvent, Ready, Tie, Time } from "@handfast/core";
+import type { Findable, Handoff, HandoffEvent, Progress, Ready, Tie, Time } from "@handfast/core";
 
 /** Bytes that belong to a handoff and never change: a signed document, its proof, and the payload beside it. */
 export interface Body {
@@ -60,10 +60,25 @@ export interface Unit {
   readonly records: readonly RecordWrite[];
   /** In the log they follow the events of the writes. */
   readonly entries?: readonly LogEntry[];
+  /** Only where the store is shared: what else the unit was decided on. Not so any more, it conflicts. */
+  readonly expects?: Expectation;
+}
+
+/** What a unit was decided on besides what it writes, as the store said it before the batch began. */
+export interface Expectation {
+  readonly handoffs: readonly { readonly namespace: string; readonly id: string; readonly version: number }[];
+  /** What `laneMembers` answered. Whoever expects something of a lane is alone with it until its commit. */
+  readonly lanes: readonly LaneSeen[];
+}
+export interface LaneSeen {
+  readonly namespace: string;
+  readonly lane: string;
+  readonly limit: number;
+  readonly members: readonly string[];
 }
 
 /**
- * `conflict`: a version or key was not as expected; nothing of the unit was written. A later unit of the same commit
+ * `conflict`: a version, a key or what a unit expects was not so; nothing of the unit was written. A later unit of the same commit
  * that writes to a handoff of such a unit conflicts too: it was decided on what was not written.
  */
 export type UnitResult = "ok" | "conflict";
@@ -148,7 +163,38 @@ export interface Space {
   readonly used_bytes: number;
 }
 
+/** A sign of life of whoever holds a lease: worth remembering, not worth a sync. */
+export interface Beat {
+  readonly namespace: string;
+  readonly id: string;
+  readonly fence: number;
+  readonly at: Time;
+  readonly progress: Progress | null;
+}
+
+/** An event as whoever follows the whole log reads it. */
+export interface FollowedEvent extends StoredEvent {
+  readonly namespace: string;
+}
+
+/** What a store offers that several nodes write to at once. */
+export interface Sharing {
+  /** The clock that all nodes go by. */
+  now(): Promise<Time>;
+  /** Every node's `load` knows of them from then on. A fence that has passed is left as it is. */
+  beat(beats: readonly Beat[]): Promise<void>;
+  /** The log of all namespaces, in order, after a position. */
+  follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]>;
+  /** The newest position. */
+  head(): Promise<number>;
+  /** Calls back when another node may have committed something. It may miss some: whoever listens also looks by itself. */
+  listen(onSignal: () => void): () => void;
+}
+
 export interface Store {
+  /** Absent: whoever opened the store is alone with it. */
+  readonly sharing?: Sharing | undefined;
+
   /**
    * One durable transaction. Resolves only after the bytes are safe; a rejection means *unknown*: some or none may be
    * on disk, and the caller must `recover` before anything else.
@@ -164,14 +210,17 @@ export interface Store {
   body(namespace: string, id: string, kind: BodyKind, number: number): Promise<Body | null>;
   bodies(namespace: string, id: string): Promise<readonly Body[]>;
 
-  /** The best-ranked handoffs of these queues that `agent` ("": nobody) is not excluded from, over all of them at most `limit`. */
+  /**
+   * The best-ranked handoffs of these queues that `agent` ("": nobody) is not excluded from, over all of them at most `limit`.
+   * In a shared store they are kept for the caller until its next commit, and those that another node keeps are passed over.
+   */
   candidates(query: {
     readonly namespace: string;
     readonly queues: readonly string[];
     readonly agent: string;
     readonly limit: number;
   }): Promise<readonly Ready[]>;
-  /** Handoffs whose `wake_at` is not after `now`, earliest first. */
+  /** Handoffs whose `wake_at` is not after `now`, earliest first; in a shared store kept for the caller as `candidates` are. */
   due(now: Time, limit: number): Promise<readonly { readonly namespace: string; readonly id: string }[]>;
   nextDue(): Promise<Time | null>;
   /** The open handoffs of this lane, in the order they were accepted, at most `limit`. */

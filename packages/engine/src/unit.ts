@@ -2,6 +2,7 @@
 
 import { type Decision, type Findable, findable, type Handoff, type Time, type Timing } from "@handfast/core";
 import { bodyBytes } from "./body-cache.ts";
+import { Expected } from "./expected.ts";
 import { Names } from "./names.ts";
 import type { Body, LogEntry, RecordWrite, Unit, UnitResult, Write } from "./store.ts";
 
@@ -24,6 +25,8 @@ export class UnitBuilder {
   #byName: Names<Pending> | null = null;
   readonly records: RecordWrite[] = [];
   readonly entries: LogEntry[] = [];
+  /** What it was decided on besides what it writes. */
+  readonly expected = new Expected();
   bytes = 0;
   /** What the store said; null until then. */
   result: UnitResult | null = null;
@@ -58,6 +61,7 @@ export class UnitBuilder {
     for (const pending of other.#pending) this.#join(pending);
     this.records.push(...other.records);
     this.entries.push(...other.entries);
+    this.expected.add(other.expected);
     this.bytes += other.bytes;
   }
 
@@ -76,8 +80,9 @@ export class UnitBuilder {
       writes.push({ expected_version, next, find, events, bodies, artifacts, purge: purge ? { key_until } : null });
     }
     const { records, entries } = this;
-    if (entries.length > 0) return { writes, records, entries };
-    return writes.length === 0 && records.length === 0 ? null : { writes, records };
+    if (writes.length === 0 && records.length === 0 && entries.length === 0) return null;
+    const expects = this.expected.besides(writes);
+    return { writes, records, ...(entries.length > 0 && { entries }), ...(expects !== null && { expects }) };
   }
 
   #find(namespace: string, id: string): Pending | undefined {

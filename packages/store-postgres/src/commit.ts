@@ -7,34 +7,47 @@
  * was faster, the server refuses the insert, everything is rolled back, and the batch is judged anew.
  */
 
-import type { Unit, UnitResult } from "@handfast/engine";
+import type { LaneSeen, Unit, UnitResult } from "@handfast/engine";
 import { Rows } from "./arrays.ts";
 import { Changes } from "./changes.ts";
 import type { Asks } from "./connection.ts";
 import { isContended } from "./errors.ts";
-import { judge, type Known, type KnownRow, keyOf, nameOf, recordName } from "./judge.ts";
+import { handoffName, judge, type Known, type KnownRow, keyOf, laneName, nameOf, recordName } from "./judge.ts";
 import { commit_attempts } from "./limits.ts";
 import { number, type Row, text } from "./rows.ts";
 import { lockRows, nameShape, takeNumbers } from "./sql/handoff.ts";
 import { findKeys, keyShape } from "./sql/key.ts";
+import { findMembers, laneShape, lockLanes } from "./sql/lane.ts";
 import { lockRecords, recordNameShape } from "./sql/record.ts";
 import { standingOf } from "./standing.ts";
 
-const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
+export const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-export async function commitUnits(connection: Asks, units: readonly Unit[]): Promise<readonly UnitResult[]> {
-  if (units.length === 0) return [];
+/** `is_begun`: the transaction is open, and keeps what was found in it. */
+export async function commitUnits(
+  connection: Asks,
+  units: readonly Unit[],
+  is_begun: boolean,
+): Promise<readonly UnitResult[]> {
+  if (units.length === 0) {
+    if (is_begun) await connection.ask("COMMIT");
+    return [];
+  }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await tryToCommit(connection, units);
+      return await tryToCommit(connection, units, is_begun && attempt === 1);
     } catch (error) {
       if (attempt >= commit_attempts || !isContended(error)) throw error;
     }
   }
 }
 
-async function tryToCommit(connection: Asks, units: readonly Unit[]): Promise<readonly UnitResult[]> {
-  const { known, numbers } = await inTransaction(connection, () => look(connection, units));
+async function tryToCommit(
+  connection: Asks,
+  units: readonly Unit[],
+  is_begun: boolean,
+): Promise<readonly UnitResult[]> {
+  const { known, numbers } = await inTransaction(connection, is_begun, () => look(connection, units));
   const judgement = judge(units, known);
   const statements = new Changes(judgement, numbers).statements();
   await together([
@@ -46,9 +59,9 @@ async function tryToCommit(connection: Asks, units: readonly Unit[]): Promise<re
 }
 
 /** Begins a transaction and leaves it open, unless this first part fails. */
-async function inTransaction<T>(connection: Asks, first: () => Promise<T>): Promise<T> {
+async function inTransaction<T>(connection: Asks, is_begun: boolean, first: () => Promise<T>): Promise<T> {
   try {
-    const [, result] = await Promise.all([connection.ask(begin), first()]);
+    const [, result] = await Promise.all([is_begun ? null : connection.ask(begin), first()]);
     return result;
   } catch (error) {
     // A connection that is lost has rolled back by itself.
@@ -69,7 +82,12 @@ async function look(connection: Asks, units: readonly Unit[]): Promise<Seen> {
   const record_names = new Rows(recordNameShape);
   const seen = new Set<string>();
   const keys: string[] = [];
-  for (const { writes, records } of units) {
+  const lanes = new Map<string, LaneSeen>();
+  for (const { writes, records, expects } of units) {
+    for (const lane of expects?.lanes ?? []) lanes.set(laneName(lane), lane);
+    for (const { namespace, id } of expects?.handoffs ?? []) {
+      if (isNew(seen, handoffName({ namespace, id }))) names.add({ namespace, id });
+    }
     for (const write of writes) {
       const { namespace, id, from: sender, idempotency_key: key } = write.next.accepted;
       if (write.expected_version === 0) {
@@ -84,7 +102,8 @@ async function look(connection: Asks, units: readonly Unit[]): Promise<Seen> {
     }
   }
   const nothing: readonly Row[] = [];
-  const [rows, taken, versions, numbers] = await Promise.all([
+  const [members, rows, taken, versions, numbers] = await Promise.all([
+    lanes.size > 0 ? lookAtLanes(connection, [...lanes.values()]) : new Map<string, readonly string[]>(),
     names.size > 0 ? connection.ask(lockRows, ...names.parameters()) : nothing,
     keys.length > 0 ? connection.ask(findKeys, ...asked_keys.parameters()) : nothing,
     record_names.size > 0 ? connection.ask(lockRecords, ...record_names.parameters()) : nothing,
@@ -92,6 +111,7 @@ async function look(connection: Asks, units: readonly Unit[]): Promise<Seen> {
   ]);
   return {
     known: {
+      lanes: members,
       rows: new Map(rows.map((row) => [JSON.stringify([row["namespace"], row["id"]]), knownRow(row)])),
       keys: new Set(taken.map((row) => keys[number(row, "place") - 1] ?? "")),
       records: new Map(
@@ -103,6 +123,24 @@ async function look(connection: Asks, units: readonly Unit[]): Promise<Seen> {
     },
     numbers: numbers.map((row) => number(row, "num")),
   };
+}
+
+/** Locked first, and looked at in a statement of its own: it sees what the lock's last holder left. */
+async function lookAtLanes(connection: Asks, lanes: readonly LaneSeen[]): Promise<Known["lanes"]> {
+  const rows = new Rows(laneShape);
+  for (const { namespace, lane, limit } of lanes) rows.add({ namespace, lane, most: limit });
+  const [, found] = await Promise.all([
+    connection.ask(lockLanes, ...rows.parameters()),
+    connection.ask(findMembers, ...rows.parameters()),
+  ]);
+  const members = new Map<string, string[]>();
+  for (const row of found) {
+    const lane = lanes[number(row, "place") - 1];
+    if (lane === undefined) continue;
+    const known = members.get(laneName(lane)) ?? [];
+    members.set(laneName(lane), [...known, text(row, "id")]);
+  }
+  return members;
 }
 
 function knownRow(row: Row): KnownRow {

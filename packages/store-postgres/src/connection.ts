@@ -21,6 +21,8 @@ export interface Asks {
 export interface Reads extends Asks {
   /** A statement put together by what was asked: the server keeps those it has prepared, and of these there are too many. */
   askOnce(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]>;
+  /** On a connection of its own, which the client brings back by itself when it was lost. */
+  listen(channel: string, heard: (payload: string) => void): Promise<void>;
 }
 
 type ClientTypes = { readonly bigint: number };
@@ -115,6 +117,10 @@ export class Pool implements Reads {
 
   async askOnce(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
     return this.#sql.unsafe(statement, parameters.map(sendable), { prepare: false });
+  }
+
+  async listen(channel: string, heard: (payload: string) => void): Promise<void> {
+    await this.#sql.listen(channel, heard);
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@
  * Several writes to one handoff, of one unit or of several, become one write of its last state.
  */
 
-import type { RecordWrite, Unit, UnitResult, Write } from "@handfast/engine";
+import type { LaneSeen, RecordWrite, Unit, UnitResult, Write } from "@handfast/engine";
 import { ensure } from "./errors.ts";
 import type { Standing } from "./standing.ts";
 
@@ -23,6 +23,8 @@ export interface Known {
   readonly keys: ReadonlySet<string>;
   /** Versions, by `recordName`. */
   readonly records: ReadonlyMap<string, number>;
+  /** Members of the lanes that units expect something of, by `laneName`. */
+  readonly lanes: ReadonlyMap<string, readonly string[]>;
 }
 
 /** One handoff that the batch writes. */
@@ -67,10 +69,10 @@ class Court {
   }
 
   judge(unit: Unit): UnitResult {
-    const is_tainted = this.#tainted.size > 0 && unit.writes.some((write) => this.#tainted.has(nameOf(write)));
-    const writes = is_tainted ? null : this.#check(unit.writes);
+    const is_tainted = this.#tainted.size > 0 && namesIn(unit).some((name) => this.#tainted.has(name));
+    const writes = is_tainted || !this.#isAsExpected(unit) ? null : this.#check(unit.writes);
     if (writes === null || !this.#recordsAsExpected(unit.records)) {
-      for (const write of unit.writes) this.#tainted.add(nameOf(write));
+      for (const name of namesIn(unit)) this.#tainted.add(name);
       return "conflict";
     }
     for (const [name, target] of writes.targets) this.#targets.set(name, target);
@@ -81,6 +83,22 @@ class Court {
       this.#records.set(name, { existed, write });
     }
     return "ok";
+  }
+
+  /** Handoffs as this batch leaves them so far; lanes as they were before it, which is how each of its units saw them. */
+  #isAsExpected({ expects }: Unit): boolean {
+    if (expects === undefined) return true;
+    const handoffs = expects.handoffs.every(({ version, ...named }) => {
+      const name = handoffName(named);
+      return (this.#targets.get(name)?.last.next.version ?? this.#known.rows.get(name)?.version ?? 0) === version;
+    });
+    return (
+      handoffs &&
+      expects.lanes.every((lane) => {
+        const members = this.#known.lanes.get(laneName(lane)) ?? [];
+        return members.length === lane.members.length && members.every((id, nth) => id === lane.members[nth]);
+      })
+    );
   }
 
   /** What the writes of one unit aim at, or null where a version or key is not as expected. */
@@ -130,9 +148,23 @@ function versionAfter({ expected_version, value }: RecordWrite): number {
   return value === undefined ? 0 : expected_version + 1;
 }
 
+/** Whatever of a unit that conflicts later units may have been decided on: its handoffs and its lanes. */
+function namesIn({ writes, expects }: Unit): readonly string[] {
+  return [...writes.map(nameOf), ...(expects?.lanes ?? []).map(laneName)];
+}
+
 /** JSON keeps apart names that would otherwise read alike. */
 export function nameOf({ next: { accepted } }: Write): string {
-  return JSON.stringify([accepted.namespace, accepted.id]);
+  return handoffName(accepted);
+}
+
+export function handoffName({ namespace, id }: { readonly namespace: string; readonly id: string }): string {
+  return JSON.stringify([namespace, id]);
+}
+
+/** A look at so many of a lane's first members. */
+export function laneName({ namespace, lane, limit }: Omit<LaneSeen, "members">): string {
+  return JSON.stringify([namespace, "lane", lane, limit]);
 }
 
 export function keyOf({ next: { accepted } }: Write): string {

@@ -14,9 +14,11 @@ export interface PostgresStoreOptions {
   readonly may_lose?: boolean;
   /** Refuses a database that another store has opened so: for whoever remembers what it wrote. */
   readonly alone?: boolean;
+  /** Several nodes work on the database: what one of them looks at to do it is kept from the others. */
+  readonly shared?: boolean;
 }
 
 export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<Store> {
-  const { migrations = current, may_lose = false, alone = false } = options;
-  return new PostgresStore(await openSession(placeOf(url), { migrations, may_lose, alone }));
+  const { migrations = current, may_lose = false, alone = false, shared = false } = options;
+  return new PostgresStore(await openSession(placeOf(url), { migrations, may_lose, alone }), shared);
 }

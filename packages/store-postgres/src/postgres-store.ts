@@ -8,31 +8,35 @@
  */
 
 import type { Tie, Time } from "@handfast/core";
-import type { BodyKind, EventQuery, ListQuery, Space, Store, Unit, UnitResult } from "@handfast/engine";
+import type { BodyKind, EventQuery, ListQuery, Sharing, Space, Store, Unit, UnitResult } from "@handfast/engine";
 import { recordOf } from "@handfast/engine";
-import { commitUnits } from "./commit.ts";
+import { begin, commitUnits } from "./commit.ts";
 import type { Asks, Reads } from "./connection.ts";
 import { explain, isFull, PostgresStoreError } from "./errors.ts";
 import { Gather } from "./gather.ts";
 import { inTime } from "./in-time.ts";
+import { type Keeping, Kept } from "./kept.ts";
 import { full_ms, size_good_for_ms } from "./limits.ts";
 import { keepPartitions } from "./partitions.ts";
 import { prune, sumUp } from "./prune.ts";
 import { readEvents } from "./read-events.ts";
 import { readList } from "./read-list.ts";
 import {
+  type AskedHolder,
   type AskedKey,
   readBodies,
   readBody,
   readCandidates,
   readHandoffs,
+  readHeld,
   readKeys,
   readLastServed,
   readPurged,
 } from "./read-one.ts";
 import { number, type Row, text, textOrNull } from "./rows.ts";
 import type { Session } from "./session.ts";
-import { findByFacet, findDue, findHeld, findLeases, findNextDue } from "./sql/dispatch.ts";
+import { PostgresSharing } from "./sharing.ts";
+import { findByFacet, findDue, findLeases, findNextDue, findReady, keepDue, keepReady } from "./sql/dispatch.ts";
 import { readLatest } from "./sql/event.ts";
 import { countOpenBySender, findReferrers, readCounts } from "./sql/handoff.ts";
 import { findRecord, findRecords } from "./sql/record.ts";
@@ -52,12 +56,31 @@ export class PostgresStore implements Store {
     this.#read((asks) => readPurged(asks, asked)),
   );
 
-  constructor(session: Session) {
+  readonly #held = new Gather((asked: readonly AskedHolder[]) => this.#read((asks) => readHeld(asks, asked)));
+  readonly #kept = new Kept();
+  /** Null: whoever opened the store is alone with it. */
+  readonly #sharing: PostgresSharing | null;
+
+  constructor(session: Session, is_shared: boolean) {
     this.#session = session;
+    this.#sharing = is_shared ? new PostgresSharing((read) => this.#read(read)) : null;
+    this.#sharing?.attach(session.pool);
+  }
+
+  get sharing(): Sharing | undefined {
+    return this.#sharing ?? undefined;
   }
 
   async commit(units: readonly Unit[]): Promise<readonly UnitResult[]> {
-    return this.#transaction((asks) => commitUnits(asks, units));
+    this.#usable();
+    const kept = this.#kept.take();
+    if (kept === null && units.length === 0) return [];
+    const results =
+      kept === null
+        ? await this.#transaction((asks) => commitUnits(asks, units, false))
+        : await this.#goOn(kept, (asks) => commitUnits(asks, units, true));
+    if (units.length > 0) this.#sharing?.committed();
+    return results;
   }
 
   async recover(): Promise<void> {
@@ -70,7 +93,9 @@ export class PostgresStore implements Store {
     this.#broken ??= new PostgresStoreError("unknown", "The store is recovering.");
     this.#session = await this.#session.reopen();
     this.#last = Promise.resolve();
+    this.#kept.take()?.end();
     this.#broken = null;
+    this.#sharing?.attach(this.#session.pool);
   }
 
   load(namespace: string, ids: readonly string[]) {
@@ -94,11 +119,15 @@ export class PostgresStore implements Store {
   }
 
   candidates(query: Parameters<Store["candidates"]>[0]) {
-    return this.#read((asks) => readCandidates(asks, query));
+    if (this.#sharing === null) return this.#read((asks) => readCandidates(asks, query, findReady));
+    return this.#keep((asks) => readCandidates(asks, query, keepReady));
   }
 
   async due(now: Time, limit: number) {
-    const rows = await this.#read((asks) => asks.ask(findDue, now, limit));
+    const rows =
+      this.#sharing === null
+        ? await this.#read((asks) => asks.ask(findDue, now, limit))
+        : await this.#keep((asks) => asks.ask(keepDue, now, limit));
     return rows.map((row) => ({ namespace: text(row, "namespace"), id: idOf(row) }));
   }
 
@@ -112,7 +141,7 @@ export class PostgresStore implements Store {
   }
 
   held(namespace: string, agent: string, worker: string) {
-    return this.#ids((asks) => asks.ask(findHeld, namespace, agent, worker));
+    return this.#held.ask({ namespace, agent, worker });
   }
 
   async leases() {
@@ -170,7 +199,7 @@ export class PostgresStore implements Store {
 
   async prune(now: Time, events_before: Time, limit: number) {
     return this.#transaction(async (asks) => {
-      await asks.ask("BEGIN ISOLATION LEVEL READ COMMITTED");
+      await asks.ask(begin);
       const dropped = await prune(asks, now, events_before, limit);
       await sumUp(asks);
       await asks.ask("COMMIT");
@@ -206,6 +235,8 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
+    // What was kept for a commit that never came is left to others with the connection.
+    this.#kept.take()?.end();
     await Promise.allSettled([this.#last, this.#recovering]);
     await this.#session.close();
   }
@@ -239,6 +270,35 @@ export class PostgresStore implements Store {
     })();
     this.#last = mine.catch(() => {});
     return mine;
+  }
+
+  /** In the transaction of the next commit, which is begun if it was not yet: what is found in it is kept for that commit. */
+  async #keep<Result>(read: (asks: Asks) => Promise<Result>): Promise<Result> {
+    this.#usable();
+    const open =
+      this.#kept.open ??
+      this.#kept.begin(async (over) => {
+        const before = this.#last;
+        this.#last = over;
+        await before.catch(() => {});
+        const session = this.#usable();
+        await this.#write(session, (asks) => asks.ask(begin));
+        return session;
+      });
+    try {
+      return await this.#write(await open.begun, read);
+    } catch (error) {
+      open.end();
+      throw error;
+    }
+  }
+
+  async #goOn<Result>(kept: Keeping, write: (asks: Asks) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#write(await kept.begun, write);
+    } finally {
+      kept.end();
+    }
   }
 
   async #write<Result>(session: Session, write: (asks: Asks) => Promise<Result>): Promise<Result> {

@@ -1,11 +1,11 @@
 /** Reads of single things. */
 
-import type { Handoff, Ready, Tie } from "@handfast/core";
+import { type Handoff, liveLease, type Ready, type Tie } from "@handfast/core";
 import { type Body, type BodyKind, bodyOf, parseState, readyOf, type Store } from "@handfast/engine";
 import { Rows, textArray } from "./arrays.ts";
 import type { Asks } from "./connection.ts";
-import { number, type Row, text } from "./rows.ts";
-import { findReady, findServed } from "./sql/dispatch.ts";
+import { number, type Row, text, textOrNull } from "./rows.ts";
+import { findHeld, findServed, holderShape } from "./sql/dispatch.ts";
 import { findBodies, findBody, findOwnBody, loadHandoffs, nameShape } from "./sql/handoff.ts";
 import { findKeys, findPurged, keyShape } from "./sql/key.ts";
 import { talkOf } from "./standing.ts";
@@ -18,9 +18,22 @@ export async function readHandoffs(
   const found: (Handoff | null)[] = ids.map(() => null);
   if (ids.length === 0) return found;
   for (const row of await asks.ask(loadHandoffs, namespace, textArray(ids))) {
-    found[number(row, "place") - 1] = handoffOf(row);
+    found[number(row, "place") - 1] = withBeat(handoffOf(row), row);
   }
   return found;
+}
+
+/** What the holder said since the last commit stands beside its lease. */
+function withBeat(handoff: Handoff, row: Row): Handoff {
+  const lease = liveLease(handoff);
+  const { status } = handoff;
+  if (lease === null || row["beat_fence"] !== lease.fence) return handoff;
+  if (status.state !== "delivered" && status.state !== "working" && status.state !== "waiting") return handoff;
+  const beat_at = number(row, "beat_at");
+  if (beat_at < lease.beat_at) return handoff;
+  const said = textOrNull(row, "progress");
+  const progress = said === null ? handoff.progress : JSON.parse(said);
+  return { ...handoff, status: { ...status, lease: { ...lease, beat_at } }, progress };
 }
 
 export function handoffOf(row: Row): Handoff {
@@ -42,6 +55,23 @@ export async function readKeys(
   const found: ({ readonly id: string; readonly content: string } | null)[] = asked.map(() => null);
   for (const row of await asks.ask(findKeys, ...rows.parameters())) {
     found[number(row, "place") - 1] = { id: text(row, "id"), content: text(row, "content") };
+  }
+  return found;
+}
+
+export interface AskedHolder {
+  readonly namespace: string;
+  readonly agent: string;
+  readonly worker: string;
+}
+
+/** What each of these workers holds. */
+export async function readHeld(asks: Asks, asked: readonly AskedHolder[]): Promise<readonly (readonly string[])[]> {
+  const rows = new Rows(holderShape);
+  for (const { namespace, agent, worker } of asked) rows.add({ namespace, agent, worker });
+  const found: string[][] = asked.map(() => []);
+  for (const row of await asks.ask(findHeld, ...rows.parameters())) {
+    found[number(row, "place") - 1]?.push(text(row, "id"));
   }
   return found;
 }
@@ -73,9 +103,10 @@ export async function readBodies(asks: Asks, namespace: string, id: string): Pro
 export async function readCandidates(
   asks: Asks,
   { namespace, queues, agent, limit }: Parameters<Store["candidates"]>[0],
+  statement: string,
 ): Promise<readonly Ready[]> {
   if (queues.length === 0) return [];
-  return (await asks.ask(findReady, namespace, textArray([...new Set(queues)]), agent, limit)).map(readyOf);
+  return (await asks.ask(statement, namespace, textArray([...new Set(queues)]), agent, limit)).map(readyOf);
 }
 
 export async function readLastServed(asks: Asks, namespace: string, tie: Tie): Promise<string | null> {

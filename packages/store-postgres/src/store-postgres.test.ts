@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { describeStore } from "../../engine/src/store.conformance.ts";
+import { describeStore, type OpenStore } from "../../engine/src/store.conformance.ts";
 import { openPostgresStore } from "./mod.ts";
 import { startServer, type TestServer } from "./testing/server.ts";
 
@@ -11,8 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describeStore("PostgreSQL", async () => {
-  const open = () => openPostgresStore(server.url(database), { may_lose: true });
+describeStore("PostgreSQL", () => openIt(false));
+describeStore("PostgreSQL, shared by nodes", () => openIt(true));
+
+async function openIt(shared: boolean): Promise<OpenStore> {
+  const open = () => openPostgresStore(server.url(database), { may_lose: true, shared });
   let store = await open();
   return {
     store,
@@ -26,4 +29,4 @@ describeStore("PostgreSQL", async () => {
       await server.emptyDatabase(database);
     },
   };
-});
+}

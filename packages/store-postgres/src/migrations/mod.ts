@@ -2,5 +2,9 @@
 
 import type { Migrations } from "../migrate.ts";
 import { initial } from "./001-initial.ts";
+import { nodes } from "./003-nodes.ts";
 
-export const migrations: Migrations = [{ name: "initial", sql: initial, oldest_reader: 1 }];
+export const migrations: Migrations = [
+  { name: "initial", sql: initial, oldest_reader: 1 },
+  { name: "nodes", sql: nodes, oldest_reader: 1 },
+];

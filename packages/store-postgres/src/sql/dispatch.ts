@@ -1,21 +1,40 @@
 /** Statements that find work: what is ready, what is due, who holds it, what waits behind it. */
 
+import { given } from "../arrays.ts";
+
+/**
+ * Keeps what it finds for the transaction that asks, and passes over what another one keeps. It is the handoff's own row that is
+ * locked, as any change of it does: whoever keeps it and whoever cancels it never wait for each other in a circle.
+ */
+const kept = "FOR UPDATE OF handoff SKIP LOCKED";
+
 /** The best of each queue, merged. */
-export const findReady = `
+export const findReady = ready("handfast.ready", "");
+export const keepReady = ready("handfast.ready JOIN handfast.handoff USING (num)", kept);
+
+function ready(tables: string, lock: string): string {
+  return `
   SELECT best.num, best.queue, best.rank, id, handoff.json, capability, deadline_at, version_range, canary,
     CASE WHEN addressee IS NULL THEN lane END AS lane,
     CASE WHEN addressee IS NULL THEN conversation_id END AS conversation_id
   FROM unnest($2::text[]) AS asked (queue) CROSS JOIN LATERAL (
-      SELECT num, ready.queue, rank FROM handfast.ready
-      WHERE namespace = $1 AND ready.queue = asked.queue AND (excluded IS NULL OR NOT excluded ? $3)
-      ORDER BY rank, num LIMIT $4
+      SELECT num, ready.queue, ready.rank FROM ${tables}
+      WHERE namespace = $1 AND ready.queue = asked.queue AND (ready.excluded IS NULL OR NOT ready.excluded ? $3)
+      ORDER BY ready.rank, num LIMIT $4 ${lock}
     ) AS best
     JOIN handfast.accepted USING (num) JOIN handfast.handoff USING (num)
   ORDER BY best.rank, best.num LIMIT $4`;
+}
 
 export const findDue = `
   SELECT namespace, id FROM handfast.timer JOIN handfast.accepted USING (num)
   WHERE wake_at <= $1 ORDER BY wake_at, num LIMIT $2`;
+export const keepDue = `
+  SELECT namespace, id FROM (
+      SELECT num, timer.wake_at FROM handfast.timer JOIN handfast.handoff USING (num)
+      WHERE timer.wake_at <= $1 ORDER BY timer.wake_at, num LIMIT $2 ${kept}
+    ) AS due JOIN handfast.accepted USING (num)
+  ORDER BY due.wake_at, num`;
 export const findNextDue = "SELECT wake_at FROM handfast.timer ORDER BY wake_at LIMIT 1";
 
 /** Handoffs by one thing that is so at this moment, in the order they were accepted. */
@@ -23,9 +42,10 @@ export const findByFacet = `
   SELECT id FROM handfast.facet JOIN handfast.accepted USING (num)
   WHERE facet.namespace = $1 AND kind = $2 AND value = $3 ORDER BY num LIMIT $4`;
 
+export const holderShape = { namespace: "text", agent: "text", worker: "text" } as const;
 export const findHeld = `
-  SELECT id FROM handfast.lease JOIN handfast.accepted USING (num)
-  WHERE lease.namespace = $1 AND agent = $2 AND worker = $3 ORDER BY num`;
+  SELECT place, id FROM ${given(holderShape)} JOIN handfast.lease USING (namespace, agent, worker)
+    JOIN handfast.accepted USING (num) ORDER BY num`;
 
 /** Every live lease, of all namespaces. */
 export const findLeases = `

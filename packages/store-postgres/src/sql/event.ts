@@ -28,6 +28,11 @@ export const lockLog = `SELECT pg_advisory_xact_lock(${lock_of_log})`;
 const head = "greatest(floor, coalesce((SELECT pos FROM handfast.event ORDER BY pos DESC LIMIT 1), 0))";
 export const readLog = `SELECT floor, latest, ${head} AS head FROM handfast.log`;
 
+export const readHead = `SELECT ${head} AS head FROM handfast.log`;
+
+/** Of all namespaces. */
+export const followEvents = "SELECT pos, namespace, json FROM handfast.event WHERE pos > $1 ORDER BY pos LIMIT $2";
+
 export const insertEvents = `
   INSERT INTO handfast.event (pos, namespace, handoff, correlation_id, at, agents, json)
   SELECT log.head + place, namespace, handoff, correlation_id, at, agents, json

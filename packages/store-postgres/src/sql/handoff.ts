@@ -121,10 +121,10 @@ function deleteFrom(table: string): string {
 }
 
 export const loadHandoffs = `
-  SELECT place, handoff.json AS json, accepted.json AS accepted
+  SELECT place, handoff.json AS json, accepted.json AS accepted, beat_fence, beat_at, progress
   FROM unnest($2::text[]) WITH ORDINALITY AS asked (id, place)
     JOIN handfast.accepted ON accepted.namespace = $1 AND accepted.id = asked.id
-    JOIN handfast.handoff USING (num)`;
+    JOIN handfast.handoff USING (num) LEFT JOIN handfast.lease USING (num)`;
 
 export const findOwnBody = `
   SELECT 'handoff' AS kind, 0::bigint AS number, document, proof, payload FROM handfast.accepted

@@ -1,0 +1,72 @@
+/** Takes a planned batch to the store, and notes with each of its units what became of it. */
+
+import { type Duration, liveLease, type Time } from "@handfast/core";
+import type { Batch } from "./batch.ts";
+import type { ClockMark } from "./clock-mark.ts";
+import type { OtherNodes } from "./other-nodes.ts";
+import type { Beat, Store, Unit } from "./store.ts";
+import type { Pending, UnitBuilder } from "./unit.ts";
+
+interface CommitsOptions {
+  readonly store: Store;
+  readonly mark: ClockMark;
+  /** Null: nobody else writes to the store. */
+  readonly others: OtherNodes | null;
+  readonly onCommit: ((units: number, took_ms: Duration) => void) | undefined;
+}
+
+export class Commits {
+  readonly #options: CommitsOptions;
+
+  constructor(options: CommitsOptions) {
+    this.#options = options;
+  }
+
+  async commit(batch: Batch, key_until: Time): Promise<void> {
+    const units: Unit[] = [];
+    const sent: UnitBuilder[] = [];
+    for (const builder of batch.units) {
+      const unit = builder.build(batch.timing, batch.now, key_until);
+      builder.result = "ok";
+      if (unit === null) continue;
+      units.push(unit);
+      sent.push(builder);
+    }
+    const { others } = this.#options;
+    if (others !== null) await this.#shared(others, batch, units, sent);
+    else if (units.length > 0) await this.#alone(batch, units, sent);
+  }
+
+  async #alone(batch: Batch, units: readonly Unit[], sent: readonly UnitBuilder[]): Promise<void> {
+    const { mark } = this.#options;
+    const beside = mark.beside(units, batch.now, batch.timing.resumed_at);
+    const results = await this.#send(beside === null ? units : [...units, beside], sent);
+    if (beside !== null && results[sent.length] === "ok") mark.committed(beside);
+  }
+
+  /** An empty commit leaves what was kept for this batch to other nodes. */
+  async #shared(others: OtherNodes, batch: Batch, units: readonly Unit[], sent: readonly UnitBuilder[]): Promise<void> {
+    others.sending(units);
+    const results = await this.#send(units, sent);
+    others.unsent(units.filter((_, index) => results[index] !== "ok"));
+    const beats = batch.units.flatMap(({ pending }) => pending.flatMap(beatOf));
+    if (beats.length > 0) await this.#options.store.sharing?.beat(beats);
+  }
+
+  async #send(units: readonly Unit[], sent: readonly UnitBuilder[]): Promise<Awaited<ReturnType<Store["commit"]>>> {
+    const { store, onCommit } = this.#options;
+    const began = performance.now();
+    const results = await store.commit(units);
+    if (sent.length > 0) onCommit?.(sent.length, performance.now() - began);
+    for (const [index, builder] of sent.entries()) builder.result = results[index] ?? "conflict";
+    return results;
+  }
+}
+
+/** What this decision changed that only beats: it is worth no commit, but every node must know. */
+function beatOf({ durable, next }: Pending): readonly Beat[] {
+  const lease = durable ? null : liveLease(next);
+  if (lease === null) return [];
+  const { namespace, id } = next.accepted;
+  return [{ namespace, id, fence: lease.fence, at: lease.beat_at, progress: next.progress }];
+}

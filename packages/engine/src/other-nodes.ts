@@ -1,0 +1,147 @@
+/**
+ * What other nodes commit to a shared store, read from the log that all of them write: whoever waits here is woken, and what is
+ * remembered here is put right, as if it had been committed here. Nothing relies on it being in time: a batch reads the store
+ * for itself, and a commit is held against the versions that are there.
+ *
+ * A signal makes it look at once; without one it looks now and then by itself.
+ */
+
+import { findable, type HandoffEvent, type Time, type Timing } from "@handfast/core";
+import type { EngineLimits } from "./limits.ts";
+import type { Memory } from "./memory.ts";
+import type { FollowedEvent, Sharing, Store, Unit } from "./store.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+interface OtherNodesOptions {
+  readonly sharing: Sharing;
+  readonly store: Store;
+  readonly memory: Memory;
+  readonly surroundings: Surroundings;
+  readonly limits: Pick<EngineLimits, "follow_every_ms" | "follow_events">;
+  readonly timing: () => Timing;
+  readonly now: () => Time;
+  /** After every look, whether or not it found something. */
+  readonly onLook: () => Promise<void>;
+  /** The store did not answer. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** What was told of one handoff, in order. */
+type Life = readonly [HandoffEvent, ...HandoffEvent[]];
+
+export class OtherNodes {
+  readonly #options: OtherNodesOptions;
+  /** Events of this node that were not met in the log yet. */
+  readonly #own = new Set<string>();
+  #after_pos = 0;
+  #running = false;
+  #looking: Promise<void> | null = null;
+  #asked = false;
+  #cancel: () => void = () => {};
+  #unlisten: () => void = () => {};
+
+  constructor(options: OtherNodesOptions) {
+    this.#options = options;
+  }
+
+  /** From what is newest now; begun anew after the store was read afresh. */
+  async start(): Promise<void> {
+    this.stop();
+    await this.#looking;
+    this.#own.clear();
+    const { sharing } = this.#options;
+    this.#after_pos = await sharing.head();
+    this.#running = true;
+    this.#unlisten = sharing.listen(() => this.#lookSoon());
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#running = false;
+    this.#cancel();
+    this.#unlisten();
+  }
+
+  /** Called before these are committed: their events are told by whoever commits them. */
+  sending(units: readonly Unit[]): void {
+    for (const name of namesOf(units)) this.#own.add(name);
+  }
+
+  /** These were not committed after all. */
+  unsent(units: readonly Unit[]): void {
+    for (const name of namesOf(units)) this.#own.delete(name);
+  }
+
+  #arm(): void {
+    this.#cancel();
+    if (!this.#running) return;
+    const { surroundings, limits } = this.#options;
+    const delay_ms = limits.follow_every_ms * (0.5 + surroundings.random());
+    this.#cancel = surroundings.schedule(delay_ms, () => this.#lookSoon());
+  }
+
+  #lookSoon(): void {
+    if (!this.#running) return;
+    this.#asked = true;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+      this.#arm();
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { limits, sharing, onLook, onFault } = this.#options;
+    try {
+      while (this.#asked && this.#running) {
+        this.#asked = false;
+        const followed = await sharing.follow(this.#after_pos, limits.follow_events);
+        if (!this.#running) return;
+        const others = this.#notOwn(followed);
+        for (const [namespace, lives] of Map.groupBy(others, ([first]) => first.namespace)) {
+          await this.#learn(namespace, lives);
+        }
+        this.#after_pos = followed.at(-1)?.pos ?? this.#after_pos;
+        if (followed.length >= limits.follow_events) this.#asked = true;
+      }
+      if (this.#running) await onLook();
+    } catch (error) {
+      onFault(error);
+    }
+  }
+
+  /** Handoffs that are gone by now told whoever waits for them when they ended. */
+  async #learn(namespace: string, lives: readonly Life[]): Promise<void> {
+    const { store, memory, timing, now } = this.#options;
+    const ids = lives.map(([first]) => first.handoff);
+    const loaded = await store.load(namespace, ids);
+    const changes = lives.flatMap((events, index) => {
+      const next = loaded[index];
+      return next == null ? [] : [{ next, events, find: findable(next, timing(), now()) }];
+    });
+    memory.learn(changes);
+  }
+
+  /** By handoff, in the order of the first event of each. */
+  #notOwn(followed: readonly FollowedEvent[]): readonly Life[] {
+    const others = new Map<string, [HandoffEvent, ...HandoffEvent[]]>();
+    for (const { namespace, json } of followed) {
+      const event: HandoffEvent | { readonly handoff?: undefined } = JSON.parse(json);
+      // An entry of no handoff: nobody waits for those but who follows the log.
+      if (event.handoff === undefined) continue;
+      if (this.#own.delete(nameOf(event))) continue;
+      const name = `${namespace} ${event.handoff}`;
+      const known = others.get(name);
+      if (known === undefined) others.set(name, [event]);
+      else known.push(event);
+    }
+    return [...others.values()];
+  }
+}
+
+function* namesOf(units: readonly Unit[]): Generator<string> {
+  for (const { writes } of units) for (const { events } of writes) for (const event of events) yield nameOf(event);
+}
+
+function nameOf({ namespace, handoff, seq }: HandoffEvent): string {
+  return `${namespace} ${handoff} ${seq}`;
+}

@@ -1,0 +1,153 @@
+/** Several nodes on one database: none of them owns a handoff, and none is needed for another to go on. */
+
+import { type Handoff, hasEnded, type Time } from "@handfast/core";
+import { wakeKey } from "@handfast/engine";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { holderOf, Node, namespace } from "./testing/nodes.ts";
+import { startServer, type TestServer } from "./testing/server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const started: Node[] = [];
+afterEach(async () => {
+  const nodes = started.splice(0);
+  await Promise.all(nodes.map((node) => node.stop()));
+  expect(nodes.flatMap(({ bugs }) => bugs)).toEqual([]);
+});
+async function startNodes(count: number): Promise<readonly Node[]> {
+  const url = server.url(await server.createDatabase());
+  const nodes = await Promise.all(Array.from({ length: count }, () => Node.start(url)));
+  started.push(...nodes);
+  return nodes;
+}
+const patience_ms = 20_000;
+
+test("sent to one node, done through another, awaited on a third, followed on a fourth", async () => {
+  const [sender, worker, waiter, follower] = await startNodes(4);
+  if (!sender || !worker || !waiter || !follower) throw new Error("too few nodes");
+  const claimed = worker.claim("bob-1", { wait_ms: patience_ms });
+  const { accepted } = await sender.submit();
+  const [leased] = await claimed;
+  expect(leased?.accepted.id).toBe(accepted.id);
+  if (leased === undefined) return;
+
+  const followed = follower.engine.wakeups.wait(wakeKey.correlation(namespace, accepted.correlation_id), patience_ms);
+  await worker.ack(leased);
+  await followed;
+  expect((await follower.engine.get(namespace, accepted.id))?.status.state).toBe("working");
+
+  const ended = untilEnded(waiter, accepted.id);
+  await worker.complete(leased);
+  expect((await ended)?.status.state).toBe("completed");
+  // What one node has confirmed, every node knows at once.
+  for (const node of [sender, waiter, follower]) {
+    expect((await node.engine.get(namespace, accepted.id))?.status.state).toBe("completed");
+  }
+});
+
+test("a claim that is repeated on another node brings the same lease", async () => {
+  const [one, other] = await startNodes(2);
+  if (!one || !other) throw new Error("too few nodes");
+  await other.claim("bob-1");
+  await one.submit();
+  await one.submit();
+  const request_id = one.newId();
+  const first = await one.claim("bob-1", { request_id, wait_ms: patience_ms });
+  const again = await other.claim("bob-1", { request_id, wait_ms: patience_ms });
+  expect(again.map(({ accepted, fence }) => [accepted.id, fence])).toEqual(
+    first.map(({ accepted, fence }) => [accepted.id, fence]),
+  );
+});
+
+test("beats that reach one node keep the lease on all of them; without them it is lost once", async () => {
+  const [one, other] = await startNodes(2);
+  if (!one || !other) throw new Error("too few nodes");
+  const terms = { lease_ms: 1_500, ack_ms: 1_500, attempts: 2 } as const;
+  const { accepted } = await one.submit({ terms });
+  const [leased] = await one.claim("bob-1", { wait_ms: patience_ms });
+  if (leased === undefined) throw new Error("nothing was leased");
+  await one.ack(leased);
+  const progress = { fraction: 0.5, note: "half" };
+  for (let beat = 0; beat < 8; beat += 1) {
+    await passed(other, 500);
+    await other.perform(leased, { type: "beat", progress, ...holderOf(leased) });
+  }
+  const beating = await one.engine.get(namespace, accepted.id);
+  expect(beating).toMatchObject({ fence: 1, status: { state: "working" }, progress });
+  const [second] = await other.claim("bob-2", { wait_ms: patience_ms });
+  expect(second).toMatchObject({ accepted: { id: accepted.id }, fence: 2 });
+  expect((await one.complete(leased)).refusal?.code).toBe(412);
+});
+
+test("what is due is settled by one of the nodes", async () => {
+  const nodes = await startNodes(3);
+  const [first] = nodes;
+  if (!first) throw new Error("too few nodes");
+  const sent = await Promise.all(
+    Array.from({ length: 40 }, () => first.submit({ terms: { deadline_ms: 800, queue_ms: 800 } })),
+  );
+  const ended = await Promise.all(sent.map(({ accepted }, nth) => untilEnded(nodes[nth % 3] ?? first, accepted.id)));
+  expect(new Set(ended.map((handoff) => handoff?.status.state))).toEqual(new Set(["expired"]));
+  expect(new Set(ended.map((handoff) => handoff?.seq))).toEqual(new Set([2]));
+});
+
+test("under load each handoff is done once, lanes keep their order, and no call fails", async () => {
+  const nodes = await startNodes(3);
+  const total = 240;
+  const lanes = 5;
+  const sent: Handoff[] = [];
+  const done: { readonly id: string; readonly lane: string | null; readonly at: number }[] = [];
+  let clock = 0;
+  const send = async (node: Node, nth: number) => {
+    for (let n = 0; n < total / nodes.length; n += 1) {
+      const ordering_key = n % 2 === 0 ? `lane ${(n + nth) % lanes}` : null;
+      sent.push(await node.submit({ ordering_key }));
+    }
+  };
+  const isDone = () => done.length >= total;
+  const work = async (node: Node, worker: string) => {
+    while (!isDone()) {
+      for (const leased of await node.claim(worker, { wait_ms: 300, slots: 4 })) {
+        await node.ack(leased);
+        const { refusal } = await node.complete(leased);
+        expect(refusal).toBeNull();
+        clock += 1;
+        done.push({ id: leased.accepted.id, lane: leased.accepted.ordering_key, at: clock });
+      }
+    }
+  };
+  await Promise.all([
+    ...nodes.map(send),
+    ...nodes.flatMap((node, nth) => [work(node, `bob-${nth}-a`), work(node, `bob-${nth}-b`)]),
+  ]);
+  expect(new Set(done.map(({ id }) => id)).size).toBe(total);
+  expect(done.length).toBe(total);
+  const [first] = nodes;
+  const { handoffs } = (await first?.store.list({ namespace, order: "oldest", limit: 1_000 })) ?? { handoffs: [] };
+  for (let lane = 0; lane < lanes; lane += 1) {
+    const accepted = handoffs
+      .filter((one) => one.accepted.ordering_key === `lane ${lane}`)
+      .map((one) => one.accepted.id);
+    const ended = done.filter((one) => one.lane === `lane ${lane}`).map(({ id }) => id);
+    expect(ended).toEqual(accepted);
+  }
+  expect(nodes.flatMap(({ recoveries }) => recoveries)).toEqual([]);
+}, 120_000);
+
+async function untilEnded(node: Node, id: string): Promise<Handoff | null> {
+  for (;;) {
+    const woken = node.engine.wakeups.wait(wakeKey.handoff(namespace, id), patience_ms);
+    const handoff = await node.engine.get(namespace, id);
+    if (handoff === null || hasEnded(handoff.status)) return handoff;
+    await woken;
+  }
+}
+
+async function passed(node: Node, ms: Time): Promise<void> {
+  const until = node.engine.now() + ms;
+  while (node.engine.now() < until) await node.engine.wakeups.wait("nothing", until - node.engine.now());
+}
