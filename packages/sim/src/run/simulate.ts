@@ -322,6 +322,8 @@ class Simulation {
   /** What is sent now must be completed soon; what was open must end. */
   async #drain(cast: Cast): Promise<void> {
     const healed_at = this.#timeline.now;
+    // A sender whose open handoffs leave no room in its quota is refused by right, until some of them have ended.
+    await this.#until(() => this.#directory.senders.every((sender) => this.#hasRoom(sender)), drain_ms);
     const probes = cast.probe(probes_each);
     const expected = probes_each * this.#directory.senders.length;
     const isDone = (id: string) => this.#ledger.histories.get(id)?.hasEnded === true;
@@ -335,6 +337,10 @@ class Simulation {
     const open = [...this.#ledger.histories.values()].find((history) => !history.hasEnded);
     const about = open?.accepted.id ?? "sim";
     this.#check(() => ensure(drained && open === undefined, "everything accepted ends", about, () => `${open?.state}`));
+  }
+
+  #hasRoom(sender: string): boolean {
+    return this.#ledger.openOf(sender) + probes_each <= this.#scenario.coreLimits.max_open_per_sender;
   }
 
   #probesDone(probes: readonly string[], expected: number): void {
