@@ -1,0 +1,220 @@
+/**
+ * A database that several nodes write to, as far as it matters to them: one real store, what each node keeps for its next commit,
+ * beats, a clock. A node's calls take time, and it may die during each: then nothing comes back, and what it kept is free.
+ */
+
+import type { Duration } from "@handfast/core";
+import { liveLease } from "@handfast/core";
+import type { Beat, LaneSeen, Sharing, Store, Unit, UnitResult } from "@handfast/engine";
+import type { Timeline } from "../world/timeline.ts";
+
+/** A node as its database sees it. */
+export interface Session {
+  readonly alive: boolean;
+  /** Takes a while; a node that dies meanwhile never comes back from it. */
+  step(): Promise<void>;
+}
+
+export interface DiskMistakes {
+  /** What units expect is not held against what is there. */
+  readonly expects_ignored?: boolean;
+  /** Beats get nowhere. */
+  readonly beats_dropped?: boolean;
+}
+
+/** How long a transaction waits for a row that another one keeps before it gives up what it keeps itself. */
+const patience_ms: Duration = 1_000;
+
+export class SharedDisk {
+  readonly #store: Store;
+  readonly #timeline: Timeline;
+  readonly #mistakes: DiskMistakes;
+  readonly #kept = new Map<string, Session>();
+  readonly #beats = new Map<string, Beat>();
+  readonly #listeners = new Map<() => void, Session>();
+  /** One commit at a time: what is checked still holds when it is written. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, timeline: Timeline, mistakes: DiskMistakes) {
+    this.#store = store;
+    this.#timeline = timeline;
+    this.#mistakes = mistakes;
+  }
+
+  /** The disk itself, for whoever looks at everything afterwards. */
+  get store(): Store {
+    return this.#store;
+  }
+
+  /** What a node that died kept is there for others. */
+  release(session: Session): void {
+    for (const [name, keeper] of this.#kept) if (keeper === session) this.#kept.delete(name);
+    for (const [listener, by] of this.#listeners) if (by === session) this.#listeners.delete(listener);
+  }
+
+  /** The disk as one node sees it. */
+  openFor(session: Session): Store {
+    const own: Partial<Store> = {
+      sharing: this.#sharing(session),
+      commit: (units) => this.#commit(session, units),
+      load: async (namespace, ids) => this.#withBeats(await this.#store.load(namespace, ids)),
+      candidates: async (query) =>
+        this.#keep(session, query.namespace, await this.#store.candidates({ ...query, limit: query.limit + 64 })).slice(
+          0,
+          query.limit,
+        ),
+      due: async (now, limit) => {
+        const due = await this.#store.due(now, limit + 64);
+        return due.filter(({ namespace, id }) => this.#tryToKeep(session, nameOf(namespace, id))).slice(0, limit);
+      },
+      recover: async () => this.release(session),
+      close: async () => {},
+    };
+    return new Proxy(this.#store, {
+      get: (target, name) => {
+        const value: unknown = Reflect.has(own, name) ? Reflect.get(own, name) : Reflect.get(target, name);
+        if (typeof value !== "function") return value;
+        return async (...given: unknown[]) => {
+          await this.#alive(session);
+          const answer: unknown = await value.apply(target, given);
+          await this.#alive(session);
+          return answer;
+        };
+      },
+    });
+  }
+
+  async #alive(session: Session): Promise<void> {
+    await session.step();
+    if (!session.alive) await new Promise(() => {});
+  }
+
+  #sharing(session: Session): Sharing {
+    return {
+      now: async () => {
+        await this.#alive(session);
+        return this.#timeline.now;
+      },
+      beat: async (beats) => {
+        await this.#alive(session);
+        if (this.#mistakes.beats_dropped === true) return;
+        for (const beat of beats) this.#beat(beat);
+      },
+      follow: async (after_pos, limit) => {
+        await this.#alive(session);
+        const { events } = await this.#store.events({ namespace: "default", after_pos, limit });
+        return events.map((event) => ({ ...event, namespace: "default" }));
+      },
+      head: async () => {
+        await this.#alive(session);
+        return (await this.#store.events({ namespace: "default", after_pos: 0, limit: 1 })).head;
+      },
+      listen: (onSignal) => {
+        this.#listeners.set(onSignal, session);
+        return () => this.#listeners.delete(onSignal);
+      },
+    };
+  }
+
+  #beat(beat: Beat): void {
+    const name = nameOf(beat.namespace, beat.id);
+    const known = this.#beats.get(name);
+    if (known === undefined || beat.fence > known.fence || beat.at >= known.at) this.#beats.set(name, beat);
+  }
+
+  #withBeats(handoffs: Awaited<ReturnType<Store["load"]>>): Awaited<ReturnType<Store["load"]>> {
+    return handoffs.map((handoff) => {
+      const beat =
+        handoff === null ? undefined : this.#beats.get(nameOf(handoff.accepted.namespace, handoff.accepted.id));
+      const lease = handoff === null ? null : liveLease(handoff);
+      if (handoff === null || lease === null || beat === undefined || beat.fence !== lease.fence) return handoff;
+      const { status } = handoff;
+      if (status.state !== "delivered" && status.state !== "working" && status.state !== "waiting") return handoff;
+      const beat_at = Math.max(lease.beat_at, beat.at);
+      return { ...handoff, status: { ...status, lease: { ...lease, beat_at } } };
+    });
+  }
+
+  #keep<Found extends { readonly id: string }>(session: Session, namespace: string, found: readonly Found[]) {
+    return found.filter(({ id }) => this.#tryToKeep(session, nameOf(namespace, id)));
+  }
+
+  #tryToKeep(session: Session, name: string): boolean {
+    const keeper = this.#kept.get(name);
+    if (keeper !== undefined && keeper !== session) return false;
+    this.#kept.set(name, session);
+    return true;
+  }
+
+  async #commit(session: Session, units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    await this.#untilFree(session, units);
+    const mine = this.#last.then(() => this.#write(units));
+    this.#last = mine.catch(() => undefined);
+    const results = await mine;
+    this.#release(session);
+    if (units.length > 0) this.#signal(session);
+    return results;
+  }
+
+  /** As a transaction waits for rows: in a circle, one gives up what it keeps, and is decided on versions alone. */
+  async #untilFree(session: Session, units: readonly Unit[]): Promise<void> {
+    const names = units.flatMap((unit) => [
+      ...unit.writes.map(({ next }) => nameOf(next.accepted.namespace, next.accepted.id)),
+      ...(unit.expects?.handoffs ?? []).map(({ namespace, id }) => nameOf(namespace, id)),
+    ]);
+    const isKept = () => names.some((name) => (this.#kept.get(name) ?? session) !== session);
+    for (let waited = 0; isKept(); waited += 1) {
+      if (waited >= patience_ms) this.#release(session);
+      await this.#timeline.sleep(1);
+      if (!session.alive) await new Promise(() => {});
+    }
+  }
+
+  #release(session: Session): void {
+    for (const [name, keeper] of this.#kept) if (keeper === session) this.#kept.delete(name);
+  }
+
+  #signal(from: Session): void {
+    for (const [listener, session] of this.#listeners) {
+      if (session !== from && session.alive) this.#timeline.schedule(1, listener);
+    }
+  }
+
+  /** Nothing comes between: a unit after the other, each held against what it expects. */
+  async #write(units: readonly Unit[]): Promise<readonly UnitResult[]> {
+    const lanes = new Map<string, readonly string[]>();
+    for (const seen of units.flatMap(({ expects }) => expects?.lanes ?? [])) {
+      lanes.set(laneName(seen), await this.#store.laneMembers(seen.namespace, seen.lane, seen.limit));
+    }
+    const tainted = new Set<string>();
+    const results: UnitResult[] = [];
+    for (const unit of units) {
+      const ours = (unit.expects?.lanes ?? []).map(laneName);
+      const isWrong = ours.some((name) => tainted.has(name)) || !(await this.#isAsExpected(unit, lanes));
+      const [result = "conflict"] = isWrong ? [] : await this.#store.commit([unit]);
+      if (result === "conflict") for (const name of ours) tainted.add(name);
+      results.push(result);
+    }
+    return results;
+  }
+
+  async #isAsExpected({ expects }: Unit, lanes: ReadonlyMap<string, readonly string[]>): Promise<boolean> {
+    if (expects === undefined || this.#mistakes.expects_ignored === true) return true;
+    for (const { namespace, id, version } of expects.handoffs) {
+      const [handoff] = await this.#store.load(namespace, [id]);
+      if ((handoff?.version ?? 0) !== version) return false;
+    }
+    return expects.lanes.every((seen) => {
+      const members = lanes.get(laneName(seen)) ?? [];
+      return members.length === seen.members.length && members.every((id, nth) => id === seen.members[nth]);
+    });
+  }
+}
+
+function nameOf(namespace: string, id: string): string {
+  return `${namespace} ${id}`;
+}
+
+function laneName({ namespace, lane, limit }: LaneSeen): string {
+  return `${namespace} ${limit} ${lane}`;
+}
