@@ -198,6 +198,11 @@ export const limits = {
   manifest_history_bytes_per_agent: 64 * megabyte,
   manifest_history_bytes_total: 4 * gigabyte,
   manifests_dropped_at_once: 100,
+  /** Who offered a capability within so long is still kept from the prices of those that do; names of one agent, and of all. */
+  offered_before_ms: 30 * day_ms,
+  offered_before_per_agent: 256,
+  offered_before_total: 1_000_000,
+  offered_before_swept_at_once: 20,
   default_registration_lease_ms: day_ms,
   /** Nobody lapses before the relay has been up for so long, or for one whole lease where that is shorter. */
   registration_grace_ms: 5 * minute_ms,

@@ -17,7 +17,7 @@ import type { Static } from "typebox";
 import type { NegotiationRecord } from "../contracts/contract-record.ts";
 import { type Answer, proposedTerms, unknownProposal } from "../contracts/negotiating.ts";
 import type { FoundCall } from "../contracts/negotiations.ts";
-import { showCall, showNegotiation } from "../contracts/show.ts";
+import { type IsRival, showCall, showNegotiation } from "../contracts/show.ts";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
@@ -48,7 +48,7 @@ export const negotiate = operation(
     const is_kept = relay.negotiating.table.get(id) !== undefined;
     const view = is_kept
       ? await untilClosed(relay, caller, id, wait_ms, signal)
-      : showNegotiation(id, begun, relay.engine.now());
+      : showNegotiation(id, begun, relay.engine.now(), rivalry(relay, caller));
     if (view.open || view.offers.length > 0) return shown(view, view.open ? 202 : 200, room);
     const { declined, near } = view;
     const detail =
@@ -89,12 +89,17 @@ async function shown(view: NegotiationView, status: number, room: (bytes: number
 /** Until nobody is left to answer: time decides, so the wait ends with it. */
 async function untilClosed(relay: Relay, caller: Caller, id: string, wait_ms: number, signal: AbortSignal) {
   const now = () => relay.engine.now();
-  const read = () => showNegotiation(id, seenNegotiation(relay, caller, id), now());
+  const read = () => showNegotiation(id, seenNegotiation(relay, caller, id), now(), rivalry(relay, caller));
   const left_ms = Math.max(0, seenNegotiation(relay, caller, id).reply_by - now());
   const keys = [wakeKey.negotiation(caller.namespace, id)];
   await readUntil(relay.engine.wakeups, keys, Math.min(wait_ms, left_ms), signal, read, ({ open }) => !open);
   // The last reading was before the time was over, which changes what is to be told.
   return read();
+}
+
+/** As it is at this moment: an asker may take the trade up while its call is out. */
+export function rivalry({ directory }: Relay, { name, role }: Caller): IsRival {
+  return (capability) => directory.isRival({ name, role }, capability);
 }
 
 /** Offers are shown to the asker only: an operator finds in the log that there were some. */
