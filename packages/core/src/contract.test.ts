@@ -112,11 +112,71 @@ describe("its end", () => {
     expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "fewer_attempts" });
   });
 
-  it("does not hold a question against the provider that the asker leaves open", () => {
-    const life = Life.working(under());
-    life.ask({ answer_ms: 60_000, park: true });
-    life.pass(60_000);
-    expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "asker_silent" });
+  describe("after questions", () => {
+    const quarter = (15 * 60_000) / 4;
+    const long = under({}, { terms: { attempt_ms: 60 * 60_000 } });
+    /** Until its deadline, which is 15 minutes after it was accepted. */
+    const toTheEnd = (life: Life) => life.keepBeating(start + 15 * 60_000 - life.now).tick();
+
+    it("does not hold silence against the provider that lasts for a quarter of the agreed time", () => {
+      const life = Life.working(long);
+      life.keepBeating(3 * quarter).ask({ answer_ms: null });
+      toTheEnd(life);
+      expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "asker_silent" });
+    });
+
+    it("holds it against the provider that it asked only in the last quarter, be it by a moment", () => {
+      const life = Life.working(long);
+      life.keepBeating(3 * quarter + 1).ask({ answer_ms: null });
+      toTheEnd(life);
+      expect(verdict(life)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+    });
+
+    it("does not hold against the provider what an answer just before the deadline left no time for", () => {
+      const life = Life.working(long);
+      life.keepBeating(1_000).ask({ answer_ms: null });
+      life.keepBeating(15 * 60_000 - 2_000).answer();
+      toTheEnd(life);
+      expect([life.ended.outcome.code, verdict(life)]).toMatchObject([408, { why: "asker_silent" }]);
+    });
+
+    it("adds up what several answers took", () => {
+      const ends = [quarter / 2, quarter / 2 - 1].map((each) => {
+        const life = Life.working(long);
+        for (const question of ["one", "two"]) {
+          life.ask({ question, answer_ms: null });
+          life.keepBeating(each).answer({ question });
+        }
+        toTheEnd(life);
+        return verdict(life);
+      });
+      expect(ends).toMatchObject([{ why: "asker_silent" }, { why: "late" }]);
+    });
+
+    it("breaks it when the provider parks and gives next to no time to answer", () => {
+      const given = [1, quarter - 1, quarter].map((answer_ms) => {
+        const life = Life.working(long);
+        life.ask({ answer_ms, park: true });
+        life.pass(answer_ms);
+        expect(life.state).toBe("failed");
+        return verdict(life);
+      });
+      expect(given).toMatchObject([{ why: "late" }, { why: "late" }, { why: "asker_silent" }]);
+    });
+
+    it("breaks it when whom the provider asked besides the asker does not answer", () => {
+      const life = Life.working(long);
+      life.ask({ to: "desk", answer_ms: null });
+      toTheEnd(life);
+      expect(verdict(life)).toMatchObject({ verdict: "breach", why: "late" });
+    });
+
+    it("breaks it when the worker is lost for good while it waits", () => {
+      const life = Life.working(under({}, { terms: { retry: "until_ack" } }));
+      life.ask({ answer_ms: null });
+      life.pass(10 * 60_000);
+      expect([life.ended.outcome.code, verdict(life)]).toMatchObject([521, { verdict: "breach", why: "late" }]);
+    });
   });
 
   it("does not hold the order against the provider that kept it behind another", () => {
