@@ -132,6 +132,11 @@ export interface Context {
   readonly target: TargetFit;
   /** reject, exclude: how many other agents offer the target and are not excluded. */
   readonly others: number;
+  /**
+   * An end under a contract with `max_concurrent`: how many attempts at other work of the same asker, for the same capability, its
+   * provider has made since this was accepted, with those it has in hand. Absent or null: not known.
+   */
+  readonly asker_work?: number | null;
 }
 
 /** A further command that must be committed together with this decision. */

@@ -179,6 +179,88 @@ describe("its end", () => {
     });
   });
 
+  describe("beside other work of the same asker", () => {
+    const minute = 60_000;
+    /** Two at a time, five minutes each, 15 minutes to the deadline: six attempts are owed. */
+    const crowded = under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute } });
+    const lateAfter = (asker_work: number | null, life = Life.of(crowded), after_ms = 15 * minute) => {
+      life.context = context({ asker_work });
+      life.wait(start + after_ms - life.now).tick();
+      return verdict(life);
+    };
+
+    it("does not hold it against the provider that made all the attempts it owed the asker", () => {
+      expect(lateAfter(6)).toEqual({ id: "c1", verdict: "uncounted", why: "crowded" });
+    });
+
+    it("breaks it when the provider made fewer, and idled or worked for others", () => {
+      expect(lateAfter(5)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+      expect(lateAfter(0)).toMatchObject({ verdict: "breach" });
+    });
+
+    it("owes at least one round, however short the queue clock", () => {
+      const life = Life.of(under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute, queue_ms: minute } }));
+      expect(lateAfter(2, life, minute)).toMatchObject({ why: "crowded" });
+    });
+
+    it("breaks it however much there was, where the provider set no limit", () => {
+      expect(lateAfter(1_000, Life.of(under()))).toMatchObject({ verdict: "breach", why: "late" });
+    });
+
+    it("says nothing of it where the relay does not know any more", () => {
+      expect(lateAfter(null)).toEqual({ id: "c1", verdict: "uncounted", why: "relay_away" });
+    });
+
+    it("does not hold it against the provider that got to it too late to finish", () => {
+      const life = Life.of(crowded);
+      life.wait(11 * minute).deliver();
+      life.ack();
+      life.keepBeating(4 * minute - 1);
+      expect(lateAfter(6, life)).toMatchObject({ why: "crowded" });
+    });
+
+    it.each<[string, (life: Life) => void]>([
+      [
+        "got to it in time to finish",
+        (life) => {
+          life.wait(9 * minute).deliver();
+          life.ack();
+          life.keepBeating(2 * minute).ask({ to: "desk", answer_ms: null });
+          life.keepBeating(4 * minute - 1);
+        },
+      ],
+      [
+        "had it in hand before and gave it back",
+        (life) => {
+          life.deliver();
+          life.release();
+        },
+      ],
+      [
+        "failed at it before",
+        (life) => {
+          life.deliver();
+          life.fail();
+        },
+      ],
+    ])("breaks it when the provider %s, whatever else it did", (_, before) => {
+      const life = Life.of(crowded);
+      before(life);
+      expect(lateAfter(1_000, life)).toMatchObject({ verdict: "breach", why: "late" });
+    });
+
+    it("breaks it when a handoff with as little time as one attempt hung in hand from the first", () => {
+      const life = Life.of(
+        under({ max_concurrent: 2 }, { terms: { deadline_ms: 4 * minute, attempt_ms: 5 * minute } }),
+      );
+      life.wait(5).deliver();
+      life.ack();
+      life.context = context({ asker_work: 1_000 });
+      life.keepBeating(4 * minute).tick();
+      expect(verdict(life)).toMatchObject({ verdict: "breach", why: "late" });
+    });
+  });
+
   it("does not hold the order against the provider that kept it behind another", () => {
     const life = Life.of(under({}, { ordering_key: "k" }), { lane_busy: true });
     life.pass(15 * 60_000);

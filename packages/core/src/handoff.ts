@@ -68,6 +68,8 @@ export interface UnderContract {
   readonly fewer_attempts?: true;
   /** The provider said what input it takes, and this is such: it cannot be at fault. */
   readonly input_fits?: true;
+  /** How many of the capability the provider takes at a time, as agreed on; absent: it set no limit. */
+  readonly max_concurrent?: number;
 }
 
 /** What was charged of the cost that a handoff's own outcomes reported, under an agreed price. */

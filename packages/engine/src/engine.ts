@@ -7,6 +7,7 @@
 
 import { type CoreLimits, coreLimits, type Handoff, hasEnded, liveLease, type Time, wakeAt } from "@handfast/core";
 import { makeId } from "@handfast/protocol";
+import { AskerWork } from "./asker-work.ts";
 import { Batch } from "./batch.ts";
 import { bodyBytes } from "./body-cache.ts";
 import { ChunkBuffers } from "./chunks.ts";
@@ -59,6 +60,7 @@ export class Engine implements HandoffEngine {
   readonly #claims: Claims;
   readonly #dispatch: Dispatch;
   readonly #leases = new LiveLeases();
+  readonly #askerWork = new AskerWork(this.#leases);
   readonly #served: Served;
   readonly #timers: Timers;
   readonly #pulse: Pulse;
@@ -316,8 +318,9 @@ export class Engine implements HandoffEngine {
     const { resumed_at } = this.#pulse;
     const { others } = this.#options;
     const openOf = (namespace: string, from: string) => this.#memory.openOf(namespace, from);
+    const askerWork = (handoff: Handoff) => this.#askerWork.since(handoff);
     const batch = new Batch(
-      { store: this.#store, cache, bodies, limits: this.#coreLimits, resumed_at, random, others, openOf },
+      { store: this.#store, cache, bodies, limits: this.#coreLimits, resumed_at, random, others, openOf, askerWork },
       this.now(),
     );
     try {
@@ -330,6 +333,7 @@ export class Engine implements HandoffEngine {
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
+      this.#askerWork.note(batch.units);
       const { onEvents, onBug } = this.#options;
       if (onEvents !== undefined) tellEvents(batch.units, resumed_at, onEvents, onBug);
       this.#claims.handOver(served);
@@ -397,6 +401,7 @@ export class Engine implements HandoffEngine {
       this.#memory.forget();
       this.#workers.forget();
       this.#served.forget();
+      this.#askerWork.forget();
       this.#pulse.resume();
       await this.#readFigures();
       await this.#options.reread?.(this.#pulse.resumed_at);

@@ -184,6 +184,8 @@ export interface Store {
       readonly id: string;
       readonly agent: string;
       readonly capability: string | null;
+      /** Whose work it is. */
+      readonly from: string;
     }[]
   >;
   /**
