@@ -86,7 +86,7 @@ export class Engine implements HandoffEngine {
     this.#jobs = new JobQueue(this.#limits);
     this.#room = new DiskRoom(this.#limits);
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
-    this.#workers = new Workers(this.#limits, isLeased);
+    this.#workers = new Workers(this.#limits, isLeased, options.onWorkerLeft);
     this.#claims = new Claims(this.#workers, surroundings, () => this.now());
     const poison = new Poison();
     this.#served = new Served(store, this.#limits.remembered_ties);

@@ -4,6 +4,7 @@
  */
 
 import { coreLimits } from "@handfast/core";
+import { engineLimits } from "@handfast/engine";
 import { wireLimits } from "@handfast/protocol/wire";
 
 const kilobyte = 1_000;
@@ -209,8 +210,9 @@ export const limits = {
   /** How often a sign of life is written within one lease. */
   registration_signs_per_lease: 4,
   signs_saved_at_once: 500,
-  /** A worker heard of within so long makes its agent live. */
+  /** A worker heard of within so long makes its agent live; one that left, within as long as routing waits for it. */
   live_ms: minute_ms,
+  left_ms: engineLimits.worker_left_ms,
   /** What was accepted this shortly after a new manifest may have been judged by the one before: it is judged again. */
   manifest_settle_ms: 2 * second_ms,
   /** Distinct input schemas of one capability that a submit is checked against. */

@@ -19,6 +19,7 @@ import type { Content, Schemas } from "../schemas/schemas.ts";
 import type { AgentRecord, AgentView, ManifestRef } from "./agent.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { Costs } from "./costs.ts";
+import type { Sign } from "./liveness.ts";
 import { ManifestHistory, type PastManifest } from "./manifest-history.ts";
 import { Manifests, type Offers } from "./manifests.ts";
 import { OfferedBefore } from "./offered-before.ts";
@@ -141,12 +142,17 @@ export class Directory {
     return this.keys.get(thumbprint);
   }
 
-  seen(name: string, worker: string | null): void {
+  seen(name: string, worker: string | null, sign?: Sign): void {
     const agent = this.records.get(name);
     if (agent === undefined) return;
-    if (this.presence.seen(name, worker)) this.offerings.add(name, this.capabilitiesOf(agent));
+    if (this.presence.seen(name, worker, sign)) this.offerings.add(name, this.capabilitiesOf(agent));
     // Whoever calls makes the others' lapses noticed, so that they are known after a restart.
     this.leaveOutLapsed();
+  }
+
+  /** The worker took its claim back, gave a lease back, or its connection is over. */
+  left(name: string, worker: string): void {
+    this.presence.left(name, worker);
   }
 
   /** Until when its registration holds without a further sign of life; 0: there is no such agent. */
