@@ -3,6 +3,7 @@
 import type { Time } from "@handfast/core";
 import { contractId } from "@handfast/protocol";
 import type { ContractView, NegotiationView, OfferView, ProposalCall } from "@handfast/protocol/wire";
+import type { IsRival } from "../directory/directory.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import type { ContractRecord, Declined, ManifestWord, NegotiationRecord, Offer, Said } from "./contract-record.ts";
 import { type Counts, intervalOf } from "./fulfilment.ts";
@@ -13,9 +14,7 @@ import type { Standing } from "./standing.ts";
 const no_answer = "no_answer";
 export const sealed_words = "It names its price when it is asked, and you offer the same capability, or did of late.";
 
-/** What may be told of prices: whoever asked as a stranger to the trade may have joined it since. */
-export type IsRival = (capability: string) => boolean;
-
+/** `isRival`: whoever asked as a stranger to the trade may have joined it since. */
 export function showNegotiation(
   id: string,
   negotiation: NegotiationRecord,

@@ -48,6 +48,9 @@ export interface Asker {
   readonly role: "agent" | "operator";
 }
 
+/** Whether whoever asks must not see what others ask for a capability. */
+export type IsRival = (capability: string) => boolean;
+
 /** What becomes of an agent in one commit. */
 export interface AgentChange {
   readonly agent: Omit<AgentRecord, "manifest">;

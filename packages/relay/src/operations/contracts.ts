@@ -22,9 +22,9 @@ import { nodeCrypto } from "../proof/node-crypto.ts";
 import { attestedAct, signedAct } from "./acts.ts";
 import { pauses } from "./bounded-page.ts";
 import { makeCursor, readCursor } from "./cursor.ts";
-import { differing, rivalry, termsDiffer } from "./negotiations.ts";
+import { differing, termsDiffer } from "./negotiations.ts";
 import { json, jsonList, operation } from "./operation.ts";
-import { agentOf } from "./parties.ts";
+import { agentOf, rivalry } from "./parties.ts";
 import { badCursor } from "./read.ts";
 import type { Relay } from "./relay.ts";
 

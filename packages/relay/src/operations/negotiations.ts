@@ -17,14 +17,14 @@ import type { Static } from "typebox";
 import type { NegotiationRecord } from "../contracts/contract-record.ts";
 import { type Answer, proposedTerms, unknownProposal } from "../contracts/negotiating.ts";
 import type { FoundCall } from "../contracts/negotiations.ts";
-import { type IsRival, showCall, showNegotiation } from "../contracts/show.ts";
+import { showCall, showNegotiation } from "../contracts/show.ts";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { makeCursor, readCursor } from "./cursor.ts";
 import { json, jsonList, jsonText, operation } from "./operation.ts";
-import { agentOf } from "./parties.ts";
+import { agentOf, rivalry } from "./parties.ts";
 import { badCursor, idParams, untilNews } from "./read.ts";
 import type { Relay } from "./relay.ts";
 import { readUntil } from "./watch.ts";
@@ -95,11 +95,6 @@ async function untilClosed(relay: Relay, caller: Caller, id: string, wait_ms: nu
   await readUntil(relay.engine.wakeups, keys, Math.min(wait_ms, left_ms), signal, read, ({ open }) => !open);
   // The last reading was before the time was over, which changes what is to be told.
   return read();
-}
-
-/** As it is at this moment: an asker may take the trade up while its call is out. */
-export function rivalry({ directory }: Relay, { name, role }: Caller): IsRival {
-  return (capability) => directory.isRival({ name, role }, capability);
 }
 
 /** Offers are shown to the asker only: an operator finds in the log that there were some. */
