@@ -5,7 +5,7 @@ import { type Change, refusal } from "./change.ts";
 import { prunableAt } from "./clocks.ts";
 import type { Actor, Command, Decision } from "./command.ts";
 import { end } from "./end.ts";
-import { hasEnded, liveLease } from "./handoff.ts";
+import { any_capability, hasEnded, liveLease } from "./handoff.ts";
 
 /** First commit wins: after an end, a cancel is answered with that end. */
 export function cancel(change: Change, command: Extract<Command, { type: "cancel" }>): Decision {
@@ -93,11 +93,19 @@ export function adopt(change: Change): Decision {
 
 export function chargeFromBelow(change: Change, command: Extract<Command, { type: "charge" }>): Decision {
   const { spent } = change.handoff;
-  const { usage, handoffs } = command;
+  const { usage, handoffs, capability } = command;
+  if (capability !== undefined) noteCharge(change, capability);
   change.set({
     spent: { cost: spent.cost + usage.cost, tokens: spent.tokens + usage.tokens, handoffs: spent.handoffs + handoffs },
   });
   return change.done();
+}
+
+function noteCharge(change: Change, capability: string): void {
+  const { charged_for = [] } = change.handoff;
+  if (charged_for.includes(capability) || charged_for.includes(any_capability)) return;
+  const is_full = charged_for.length >= change.context.limits.max_charged_kept;
+  change.set({ charged_for: is_full ? [any_capability] : [...charged_for, capability] });
 }
 
 /** No open child is left to cancel. */

@@ -18,7 +18,10 @@ export interface Holder {
 }
 
 /** A handoff as asked for: what is not fixed by the relay at accept. */
-export type Draft = Omit<Accepted, "accepted_at" | "deadline_at" | "hops" | "correlation_id" | "budget_holders"> & {
+export type Draft = Omit<
+  Accepted,
+  "accepted_at" | "deadline_at" | "hops" | "correlation_id" | "budget_holders" | "budget_tells"
+> & {
   /** Null: the parent's, else the handoff's own id. */
   readonly correlation_id: string | null;
 };
@@ -93,7 +96,8 @@ export type Command =
   | { readonly type: "exclude"; readonly agent: string; readonly error: HandoffError }
   | { readonly type: "unblock" }
   | { readonly type: "adopt" }
-  | { readonly type: "charge"; readonly usage: Usage; readonly handoffs: number }
+  /** `capability`: what the cost is for, where there is one. */
+  | { readonly type: "charge"; readonly usage: Usage; readonly handoffs: number; readonly capability?: string }
   | { readonly type: "swept" }
   | { readonly type: "routed"; readonly id: string };
 
@@ -132,6 +136,11 @@ export interface Context {
   readonly target: TargetFit;
   /** reject, exclude: how many other agents offer the target and are not excluded. */
   readonly others: number;
+  /**
+   * An end under a contract with `max_concurrent`: how many attempts at other work of the same asker, for the same capability, its
+   * provider has made since this was accepted, with those it has in hand. Absent or null: not known.
+   */
+  readonly asker_work?: number | null;
 }
 
 /** A further command that must be committed together with this decision. */

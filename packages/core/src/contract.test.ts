@@ -112,11 +112,153 @@ describe("its end", () => {
     expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "fewer_attempts" });
   });
 
-  it("does not hold a question against the provider that the asker leaves open", () => {
-    const life = Life.working(under());
-    life.ask({ answer_ms: 60_000, park: true });
-    life.pass(60_000);
-    expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "asker_silent" });
+  describe("after questions", () => {
+    const quarter = (15 * 60_000) / 4;
+    const long = under({}, { terms: { attempt_ms: 60 * 60_000 } });
+    /** Until its deadline, which is 15 minutes after it was accepted. */
+    const toTheEnd = (life: Life) => life.keepBeating(start + 15 * 60_000 - life.now).tick();
+
+    it("does not hold silence against the provider that lasts for a quarter of the agreed time", () => {
+      const life = Life.working(long);
+      life.keepBeating(3 * quarter).ask({ answer_ms: null });
+      toTheEnd(life);
+      expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "asker_silent" });
+    });
+
+    it("holds it against the provider that it asked only in the last quarter, be it by a moment", () => {
+      const life = Life.working(long);
+      life.keepBeating(3 * quarter + 1).ask({ answer_ms: null });
+      toTheEnd(life);
+      expect(verdict(life)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+    });
+
+    it("does not hold against the provider what an answer just before the deadline left no time for", () => {
+      const life = Life.working(long);
+      life.keepBeating(1_000).ask({ answer_ms: null });
+      life.keepBeating(15 * 60_000 - 2_000).answer();
+      toTheEnd(life);
+      expect([life.ended.outcome.code, verdict(life)]).toMatchObject([408, { why: "asker_silent" }]);
+    });
+
+    it("adds up what several answers took", () => {
+      const ends = [quarter / 2, quarter / 2 - 1].map((each) => {
+        const life = Life.working(long);
+        for (const question of ["one", "two"]) {
+          life.ask({ question, answer_ms: null });
+          life.keepBeating(each).answer({ question });
+        }
+        toTheEnd(life);
+        return verdict(life);
+      });
+      expect(ends).toMatchObject([{ why: "asker_silent" }, { why: "late" }]);
+    });
+
+    it("breaks it when the provider parks and gives next to no time to answer", () => {
+      const given = [1, quarter - 1, quarter].map((answer_ms) => {
+        const life = Life.working(long);
+        life.ask({ answer_ms, park: true });
+        life.pass(answer_ms);
+        expect(life.state).toBe("failed");
+        return verdict(life);
+      });
+      expect(given).toMatchObject([{ why: "late" }, { why: "late" }, { why: "asker_silent" }]);
+    });
+
+    it("breaks it when whom the provider asked besides the asker does not answer", () => {
+      const life = Life.working(long);
+      life.ask({ to: "desk", answer_ms: null });
+      toTheEnd(life);
+      expect(verdict(life)).toMatchObject({ verdict: "breach", why: "late" });
+    });
+
+    it("breaks it when the worker is lost for good while it waits", () => {
+      const life = Life.working(under({}, { terms: { retry: "until_ack" } }));
+      life.ask({ answer_ms: null });
+      life.pass(10 * 60_000);
+      expect([life.ended.outcome.code, verdict(life)]).toMatchObject([521, { verdict: "breach", why: "late" }]);
+    });
+  });
+
+  describe("beside other work of the same asker", () => {
+    const minute = 60_000;
+    /** Two at a time, five minutes each, 15 minutes to the deadline: six attempts are owed. */
+    const crowded = under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute } });
+    const lateAfter = (asker_work: number | null, life = Life.of(crowded), after_ms = 15 * minute) => {
+      life.context = context({ asker_work });
+      life.wait(start + after_ms - life.now).tick();
+      return verdict(life);
+    };
+
+    it("does not hold it against the provider that made all the attempts it owed the asker", () => {
+      expect(lateAfter(6)).toEqual({ id: "c1", verdict: "uncounted", why: "crowded" });
+    });
+
+    it("breaks it when the provider made fewer, and idled or worked for others", () => {
+      expect(lateAfter(5)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+      expect(lateAfter(0)).toMatchObject({ verdict: "breach" });
+    });
+
+    it("owes at least one round, however short the queue clock", () => {
+      const life = Life.of(under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute, queue_ms: minute } }));
+      expect(lateAfter(2, life, minute)).toMatchObject({ why: "crowded" });
+    });
+
+    it("breaks it however much there was, where the provider set no limit", () => {
+      expect(lateAfter(1_000, Life.of(under()))).toMatchObject({ verdict: "breach", why: "late" });
+    });
+
+    it("says nothing of it where the relay does not know any more", () => {
+      expect(lateAfter(null)).toEqual({ id: "c1", verdict: "uncounted", why: "relay_away" });
+    });
+
+    it("does not hold it against the provider that got to it too late to finish", () => {
+      const life = Life.of(crowded);
+      life.wait(11 * minute).deliver();
+      life.ack();
+      life.keepBeating(4 * minute - 1);
+      expect(lateAfter(6, life)).toMatchObject({ why: "crowded" });
+    });
+
+    it.each<[string, (life: Life) => void]>([
+      [
+        "got to it in time to finish",
+        (life) => {
+          life.wait(9 * minute).deliver();
+          life.ack();
+          life.keepBeating(2 * minute).ask({ to: "desk", answer_ms: null });
+          life.keepBeating(4 * minute - 1);
+        },
+      ],
+      [
+        "had it in hand before and gave it back",
+        (life) => {
+          life.deliver();
+          life.release();
+        },
+      ],
+      [
+        "failed at it before",
+        (life) => {
+          life.deliver();
+          life.fail();
+        },
+      ],
+    ])("breaks it when the provider %s, whatever else it did", (_, before) => {
+      const life = Life.of(crowded);
+      before(life);
+      expect(lateAfter(1_000, life)).toMatchObject({ verdict: "breach", why: "late" });
+    });
+
+    it("breaks it when a handoff with as little time as one attempt hung in hand from the first", () => {
+      const life = Life.of(
+        under({ max_concurrent: 2 }, { terms: { deadline_ms: 4 * minute, attempt_ms: 5 * minute } }),
+      );
+      life.wait(5).deliver();
+      life.ack();
+      life.context = context({ asker_work: 1_000 });
+      life.keepBeating(4 * minute).tick();
+      expect(verdict(life)).toMatchObject({ verdict: "breach", why: "late" });
+    });
   });
 
   it("does not hold the order against the provider that kept it behind another", () => {

@@ -4,6 +4,7 @@
  * delay was not the asker's or the relay's.
  */
 
+import { type AskersDelay, askersDelay } from "./askers-delay.ts";
 import type { Change } from "./change.ts";
 import type { Billed, EndState, Handoff, Outcome, Price, Usage } from "./handoff.ts";
 
@@ -15,8 +16,11 @@ export interface ContractVerdict {
   readonly why: BreachReason | Excuse | "canceled" | "input_unfit" | null;
 }
 
-type Excuse = "less_time" | "fewer_attempts" | "asker_silent" | "blocked" | "relay_away";
+type Excuse = "less_time" | "fewer_attempts" | "blocked" | "relay_away" | AskersDelay;
 type BreachReason = "late" | "failed" | "rejected" | "output_unfit" | "cost_above_price";
+
+/** Of ends by which it waited for too long: in the queue, for an answer, or in hand. Not of what a worker let go of. */
+const waiting_codes: ReadonlySet<number> = new Set([408, 503]);
 
 /** Judged before the end is set: what the handoff was doing decides whose delay it was. Null: under no contract. */
 export function judge(change: Change, state: EndState, outcome: Outcome): ContractVerdict | null {
@@ -37,21 +41,21 @@ export function judge(change: Change, state: EndState, outcome: Outcome): Contra
     if (contract.fewer_attempts === true) return { id, verdict: "uncounted", why: "fewer_attempts" };
     return { id, verdict: "breach", why: "failed" };
   }
-  const excuse = excused(change, contract.in_full);
+  const excuse = excused(change, outcome, contract.in_full);
   return excuse === null ? { id, verdict: "breach", why: "late" } : { id, verdict: "uncounted", why: excuse };
 }
 
 /** Why a clock that ran out is not the provider's doing; null: it is. */
-function excused(change: Change, in_full: boolean): Excuse | null {
+function excused(change: Change, { code }: Outcome, in_full: boolean): Excuse | null {
   const { handoff, now, context } = change;
   const { accepted, status } = handoff;
   const { deadline_ms, ack_ms, lease_ms } = accepted.terms;
   if (!in_full || accepted.deadline_at - accepted.accepted_at < deadline_ms) return "less_time";
-  if (status.state === "waiting") return "asker_silent";
   if (status.state === "queued" && status.blocked) return "blocked";
   const is_just_back =
     accepted.accepted_at < context.resumed_at && now < context.resumed_at + Math.max(ack_ms, lease_ms);
-  return is_just_back ? "relay_away" : null;
+  if (is_just_back) return "relay_away";
+  return waiting_codes.has(code) ? askersDelay(change) : null;
 }
 
 /** What of a handoff's cost has been charged once this usage is added; null: nothing was agreed on, all is charged. */

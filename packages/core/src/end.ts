@@ -84,8 +84,9 @@ export function charge(change: Change, reported: Usage): void {
   const usage = billed === null ? reported : { ...reported, cost: billed.cost - (before?.cost ?? 0) };
   if (billed !== null) change.set({ billed });
   change.set({ spent: { ...spent, cost: spent.cost + usage.cost, tokens: spent.tokens + usage.tokens } });
+  const named = usage.cost > 0 && accepted.capability !== null ? { capability: accepted.capability } : {};
   for (const id of accepted.budget_holders) {
-    change.follow({ kind: "command", id, command: { type: "charge", usage, handoffs: 0 } });
+    change.follow({ kind: "command", id, command: { type: "charge", usage, handoffs: 0, ...named } });
   }
 }
 

@@ -68,6 +68,8 @@ export interface UnderContract {
   readonly fewer_attempts?: true;
   /** The provider said what input it takes, and this is such: it cannot be at fault. */
   readonly input_fits?: true;
+  /** How many of the capability the provider takes at a time, as agreed on; absent: it set no limit. */
+  readonly max_concurrent?: number;
 }
 
 /** What was charged of the cost that a handoff's own outcomes reported, under an agreed price. */
@@ -110,6 +112,8 @@ export interface Accepted {
   readonly budget: Budget | null;
   /** Handoffs above this one (nearest first) whose budgets its use is charged to. */
   readonly budget_holders: readonly string[];
+  /** Its budget was cut to what is left above, which tells what was charged for these capabilities; absent: it tells nothing. */
+  readonly budget_tells?: readonly string[];
   readonly dead_letter_to: string | null;
   readonly redrive_of: string | null;
   readonly redriven_by: string | null;
@@ -283,12 +287,17 @@ export interface Handoff {
   readonly spent: Spent;
   /** Only under a contract with a price, once something was charged. */
   readonly billed?: Billed;
+  /** Capabilities of handoffs below whose cost is in `spent`; `any_capability` where there are more than are kept. */
+  readonly charged_for?: readonly string[];
   readonly has_children: boolean;
   readonly routed: boolean;
   readonly progress: Progress | null;
   /** Why the last delivery went to whom it went; absent before the first, and on what was delivered before this was kept. */
   readonly why?: Why;
 }
+
+/** No capability is called so: it stands for more of them than are kept. */
+export const any_capability = "";
 
 const endStates: ReadonlySet<State> = new Set(["completed", "failed", "rejected", "canceled", "expired"]);
 

@@ -11,6 +11,8 @@ export interface CoreLimits {
   readonly max_questions: number;
   readonly max_unfit_outputs: number;
   readonly max_excluded: number;
+  /** Capabilities that a budget remembers to have been charged for. */
+  readonly max_charged_kept: number;
   readonly default_attempt_ms: Duration;
   /** Clocks of a sender that are shorter than these tell nothing of an agent. */
   readonly default_ack_ms: Duration;
@@ -46,6 +48,7 @@ export const coreLimits: CoreLimits = {
   max_questions: 100,
   max_unfit_outputs: 3,
   max_excluded: 1_000,
+  max_charged_kept: 64,
   default_attempt_ms: 5 * minute,
   default_ack_ms: 10 * second,
   default_lease_ms: 30 * second,

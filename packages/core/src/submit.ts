@@ -45,6 +45,7 @@ function accept(draft: Draft, context: Context, now: Time): Decision {
     hops: parent === null ? 0 : parent.accepted.hops + 1,
     budget: narrow(draft.budget, budgets[0] ?? null),
     budget_holders: budgets.map((holder) => holder.accepted.id),
+    ...toldBy(draft.budget, budgets[0] ?? null),
     accepted_at: now,
     deadline_at: parent === null ? own : Math.min(own, parent.accepted.deadline_at),
   };
@@ -190,6 +191,14 @@ function narrow(asked: Budget | null, above: Handoff | null): Budget | null {
     tokens: least(asked.tokens, left(budget.tokens, spent.tokens)),
     handoffs: least(asked.handoffs, left(budget.handoffs, spent.handoffs)),
   };
+}
+
+/** What a budget that was cut to what is left tells of: the cost of whatever was charged above. */
+function toldBy(asked: Budget | null, above: Handoff | null): Pick<Accepted, "budget_tells"> {
+  const { charged_for, accepted } = above ?? {};
+  const told = [...(charged_for ?? []), ...(accepted?.budget_tells ?? [])];
+  const is_cut = narrow(asked, above)?.cost !== asked?.cost;
+  return is_cut && told.length > 0 ? { budget_tells: [...new Set(told)] } : {};
 }
 
 function left(budget: number | null, spent: number): number | null {

@@ -38,6 +38,8 @@ export interface BatchSurroundings {
   readonly others: (handoff: Handoff, besides: string) => number;
   /** How many handoffs this sender has open. */
   readonly openOf: (namespace: string, from: string) => number;
+  /** What the provider of a handoff under a contract did for its asker besides; null: not known. */
+  readonly askerWork: (handoff: Handoff) => number | null;
 }
 
 interface Named {
@@ -375,8 +377,16 @@ export class Batch {
       id_used: false,
       target: fits,
       others: this.#others(before, command),
+      ...this.#askerWork(before),
       ...given,
     };
+  }
+
+  /** Only where it matters and time is about to end something: it is looked up among all leases. */
+  #askerWork(before: Handoff | null): Pick<Context, "asker_work"> {
+    if (before?.accepted.contract?.max_concurrent === undefined || hasEnded(before.status)) return {};
+    const wake_at = wakeAt(before, this.timing, this.now);
+    return wake_at === null || wake_at > this.now ? {} : { asker_work: this.#around.askerWork(before) };
   }
 
   #others(before: Handoff | null, command: Command): number {

@@ -7,6 +7,7 @@
 
 import { type CoreLimits, coreLimits, type Handoff, hasEnded, liveLease, type Time, wakeAt } from "@handfast/core";
 import { makeId } from "@handfast/protocol";
+import { AskerWork } from "./asker-work.ts";
 import { Batch } from "./batch.ts";
 import { bodyBytes } from "./body-cache.ts";
 import { ChunkBuffers } from "./chunks.ts";
@@ -65,6 +66,7 @@ export class Engine implements HandoffEngine {
   readonly #claims: Claims;
   readonly #dispatch: Dispatch;
   readonly #leases = new LiveLeases();
+  readonly #askerWork = new AskerWork(this.#leases);
   readonly #served: Served;
   readonly #timers: Timers;
   readonly #pulse: Pulse;
@@ -92,7 +94,7 @@ export class Engine implements HandoffEngine {
     const [now, pendingBytes] = [() => this.now(), () => this.#jobs.bytes];
     this.#upkeep = new Upkeep({ store, room: this.#room, limits: this.#limits, now, pendingBytes });
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
-    this.#workers = new Workers(this.#limits, isLeased);
+    this.#workers = new Workers(this.#limits, isLeased, options.onWorkerLeft);
     this.#claims = new Claims(this.#workers, surroundings, () => this.now(), store.sharing !== undefined);
     const poison = new Poison();
     this.#served = new Served(store, this.#limits.remembered_ties);
@@ -341,8 +343,9 @@ export class Engine implements HandoffEngine {
     const { resumed_at } = this.#pulse;
     const { others } = this.#options;
     const openOf = (namespace: string, from: string) => this.#memory.openOf(namespace, from);
+    const askerWork = (handoff: Handoff) => this.#askerWork.since(handoff);
     const batch = new Batch(
-      { store: this.#store, cache, bodies, limits: this.#coreLimits, resumed_at, random, others, openOf },
+      { store: this.#store, cache, bodies, limits: this.#coreLimits, resumed_at, random, others, openOf, askerWork },
       this.now(),
     );
     try {
@@ -355,6 +358,7 @@ export class Engine implements HandoffEngine {
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
+      this.#askerWork.note(batch.units);
       const { onEvents, onBug } = this.#options;
       if (onEvents !== undefined) tellEvents(batch.units, resumed_at, onEvents, onBug);
       this.#claims.handOver(served);
@@ -408,6 +412,7 @@ export class Engine implements HandoffEngine {
       this.#memory.forget();
       this.#workers.forget();
       this.#served.forget();
+      this.#askerWork.forget();
       this.#pulse.resume();
       await this.#readFigures();
       await this.#options.reread?.(this.#pulse.resumed_at);

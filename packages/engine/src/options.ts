@@ -22,6 +22,8 @@ export interface EngineOptions {
    * log has what became of it.
    */
   readonly onEvents?: (events: readonly HandoffEvent[], resumed_at: Time) => void;
+  /** A worker that waited for work went away or took its claim back, and waits no more. */
+  readonly onWorkerLeft?: (namespace: string, agent: string, worker: string) => void;
   /** Something failed by a fault of ours; the rest went on. */
   readonly onBug?: (error: unknown) => void;
   /** A commit failed and the store was read anew: whoever keeps records in memory reads them again. Work goes on afterwards. */

@@ -349,18 +349,20 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         expect(found).toMatchObject({ capability: "research", lane: null, conversation_id: null, version_range: null });
       });
 
-      test("live leases are told with their agent and capability, until they end", async () => {
+      test("live leases are told with their agent, capability and sender, until they end", async () => {
         const [a, b] = await commitAll([accept(sampleHandoff("a")), accept(sampleHandoff("b", { to: "bob" }))]);
         if (a === undefined || b === undefined) throw new Error("no samples");
         expect(await store.leases()).toEqual([]);
         const [held] = await commitAll([deliver(a, "carol"), deliver(b, "bob")]);
         const told = async () => (await store.leases()).toSorted((one, other) => (one.id < other.id ? -1 : 1));
         expect(await told()).toEqual([
-          { namespace: ns, id: "a", agent: "carol", capability: "research" },
-          { namespace: ns, id: "b", agent: "bob", capability: null },
+          { namespace: ns, id: "a", agent: "carol", capability: "research", from: a.accepted.from },
+          { namespace: ns, id: "b", agent: "bob", capability: null, from: b.accepted.from },
         ]);
         if (held !== undefined) await commitOne(end(held, "completed", 200));
-        expect(await told()).toEqual([{ namespace: ns, id: "b", agent: "bob", capability: null }]);
+        expect(await told()).toEqual([
+          { namespace: ns, id: "b", agent: "bob", capability: null, from: b.accepted.from },
+        ]);
       });
 
       test("who served the newest delivered handoff of a conversation is found, by capability", async () => {

@@ -233,6 +233,8 @@ export interface Store {
       readonly id: string;
       readonly agent: string;
       readonly capability: string | null;
+      /** Whose work it is. */
+      readonly from: string;
     }[]
   >;
   /**

@@ -44,8 +44,15 @@ export class Workers {
   /** Whether a worker holds this handoff now: answers that are still of use must not be forgotten. */
   readonly #isLeased: (namespace: string, id: string) => boolean;
 
-  constructor(limits: EngineLimits, isLeased: (namespace: string, id: string) => boolean) {
+  readonly #onLeft: (namespace: string, agent: string, worker: string) => void;
+
+  constructor(
+    limits: EngineLimits,
+    isLeased: (namespace: string, id: string) => boolean,
+    onLeft: (namespace: string, agent: string, worker: string) => void = () => {},
+  ) {
     this.#limits = limits;
+    this.#onLeft = onLeft;
     this.#seen = new SeenWorkers(limits);
     this.#isLeased = isLeased;
   }
@@ -95,7 +102,9 @@ export class Workers {
 
   /** Its claim was given up by whoever waited for the answer. */
   left(claim: Claim, now: Time): void {
-    if (!this.isAsking(claim)) this.#seen.leave(workerKey(claim), now);
+    if (this.isAsking(claim)) return;
+    this.#seen.leave(workerKey(claim), now);
+    this.#onLeft(claim.namespace, claim.agent, claim.worker);
   }
 
   hasLeft(claim: Claim): boolean {

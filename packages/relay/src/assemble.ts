@@ -81,6 +81,7 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
     },
     reread: (resumed_at) => reread(resumed_at),
     standing: (_namespace, agent, capability, now) => standings.of(agent, capability, now),
+    onWorkerLeft: (_namespace, agent, worker) => directory.left(agent, worker),
   });
   const opened = await relayOf(parts, engine, metrics, limits, log);
   const { relay, directory, reliability, standings, tally, operator_token_file, reread } = opened;
@@ -115,7 +116,7 @@ function engineOf(
   { store, surroundings, configuration, engine_limits, onFailure }: RelayParts,
   metrics: Metrics,
   log: Logger,
-  asked: Pick<ConstructorParameters<typeof Engine>[0], "others" | "onEvents" | "reread" | "standing">,
+  asked: Pick<ConstructorParameters<typeof Engine>[0], "others" | "onEvents" | "reread" | "standing" | "onWorkerLeft">,
 ): Engine {
   const { retention, limits: configured } = configuration;
   const { keep_taken_ms, keep_untaken_ms, keep_events_ms } = retention;

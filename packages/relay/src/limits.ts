@@ -4,6 +4,7 @@
  */
 
 import { coreLimits } from "@handfast/core";
+import { engineLimits } from "@handfast/engine";
 import { wireLimits } from "@handfast/protocol/wire";
 
 const kilobyte = 1_000;
@@ -198,14 +199,20 @@ export const limits = {
   manifest_history_bytes_per_agent: 64 * megabyte,
   manifest_history_bytes_total: 4 * gigabyte,
   manifests_dropped_at_once: 100,
+  /** Who offered a capability within so long is still kept from the prices of those that do; names of one agent, and of all. */
+  offered_before_ms: 30 * day_ms,
+  offered_before_per_agent: 256,
+  offered_before_total: 1_000_000,
+  offered_before_swept_at_once: 20,
   default_registration_lease_ms: day_ms,
   /** Nobody lapses before the relay has been up for so long, or for one whole lease where that is shorter. */
   registration_grace_ms: 5 * minute_ms,
   /** How often a sign of life is written within one lease. */
   registration_signs_per_lease: 4,
   signs_saved_at_once: 500,
-  /** A worker heard of within so long makes its agent live. */
+  /** A worker heard of within so long makes its agent live; one that left, within as long as routing waits for it. */
   live_ms: minute_ms,
+  left_ms: engineLimits.worker_left_ms,
   /** What was accepted this shortly after a new manifest may have been judged by the one before: it is judged again. */
   manifest_settle_ms: 2 * second_ms,
   /** Distinct input schemas of one capability that a submit is checked against. */

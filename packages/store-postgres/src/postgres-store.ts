@@ -151,6 +151,7 @@ export class PostgresStore implements Store {
       id: idOf(row),
       agent: text(row, "agent"),
       capability: textOrNull(row, "capability"),
+      from: text(row, "sender"),
     }));
   }
 

@@ -111,6 +111,7 @@ export class SqliteStore implements Store {
         id: idOf(row),
         agent: text(row, "holder_agent"),
         capability: textOrNull(row, "capability"),
+        from: text(row, "sender"),
       })),
     );
   }

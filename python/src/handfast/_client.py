@@ -226,6 +226,7 @@ class AsyncClient:
         worker: str | None = None,
         grace: Duration | None = None,
         signals: bool = True,
+        elsewhere: Capabilities | None = None,
     ) -> Server:
         """Offers capabilities, each with its handler, and works on what comes. Returns once the relay knows of them.
 
@@ -234,10 +235,13 @@ class AsyncClient:
         :param worker: The name of this process among the workers of its agent. Default: a random one.
         :param grace: How long running handlers may take to end when the worker stops. Default: 20 seconds.
         :param signals: Stop in order on SIGTERM and SIGINT; a second signal ends the process.
+        :param elsewhere: Capabilities that other processes of this agent serve, with or without their handlers: they
+            stand in its manifest, and this process takes no work for them. With it, work that names the agent and no
+            capability is taken by none of these processes.
         """
         from ._serve import ServeOptions, serve
 
-        given = {"concurrency": concurrency, "worker": worker, "grace": grace}
+        given = {"concurrency": concurrency, "worker": worker, "grace": grace, "elsewhere": elsewhere}
         options: Any = {name: value for name, value in given.items() if value is not None}
         server = await serve(
             self._base,

@@ -172,6 +172,7 @@ class Client:
         worker: str | None = None,
         grace: Duration | None = None,
         signals: bool = True,
+        elsewhere: Capabilities | None = None,
     ) -> SyncServer:
         """Offers capabilities, each with its handler, and works on what comes. Returns once the relay knows of them.
 
@@ -180,7 +181,9 @@ class Client:
         """
         from ._serve import SyncServer
 
-        serving = self._client.serve(capabilities, concurrency=concurrency, worker=worker, grace=grace, signals=False)
+        serving = self._client.serve(
+            capabilities, concurrency=concurrency, worker=worker, grace=grace, signals=False, elsewhere=elsewhere
+        )
         server = SyncServer(self._wait(serving), self._loop.loop, self._loop.surroundings)
         if signals:
             server.watch_signals()

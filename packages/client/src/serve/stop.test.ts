@@ -19,6 +19,56 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
+/** How the relay shows it in discovery. */
+async function liveness(agent: string) {
+  const { hits } = await sender.find({ capability: agent });
+  return hits.map((hit) => hit.liveness.state)[0];
+}
+
+describe("discovery", () => {
+  const soon = { timeout: 15_000, interval: 100 };
+
+  test.each<[string, "http" | "websocket"]>([
+    ["a WebSocket", "websocket"],
+    ["HTTP", "http"],
+  ])(
+    "tells within seconds of a worker on %s that it stopped in order",
+    async (_, transport) => {
+      const one = await stage.agent("one", { transport });
+      const server = await one.serve({ one: () => "done" });
+      await (await sender.send("one", null)).result();
+      expect(await liveness("one")).toBe("live");
+      await server.stop();
+      await expect.poll(() => liveness("one"), soon).toBe("idle");
+      // Whoever asks for work again is there again.
+      await one.serve({ one: () => "done" });
+      await expect.poll(() => liveness("one"), soon).toBe("live");
+    },
+    20_000,
+  );
+
+  test("tells it of one whose only slot was taken when it was told to stop, and not while it still works", async () => {
+    const go = gate();
+    const server = await worker.serve({ worker: () => go.promise }, { concurrency: 1 });
+    const handle = await sender.send("worker", null);
+    await handle.acknowledged();
+    const stopped = server.stop();
+    expect(await liveness("worker")).toBe("live");
+    go.resolve();
+    await handle.result();
+    await stopped;
+    await worker.close();
+    await expect.poll(() => liveness("worker"), soon).toBe("idle");
+  }, 20_000);
+
+  test("tells it of one that gave back what it held", async () => {
+    const server = await worker.serve({ worker: () => gate().promise }, { concurrency: 1 });
+    await (await sender.send("worker", null)).acknowledged();
+    await server.stop({ grace: 0 });
+    await expect.poll(() => liveness("worker"), soon).toBe("idle");
+  }, 20_000);
+});
+
 describe("stop", () => {
   test("lets running handlers end within the grace, and takes nothing more", async () => {
     const working = gate();

@@ -70,8 +70,20 @@ export const agreeing: readonly Mutant[] = [
     edits: [
       {
         file: "packages/relay/src/directory/directory.ts",
-        find: "return isRival ? null : this.costs.get(name, capability);",
-        replace: "return isRival && name === asker ? null : this.costs.get(name, capability);",
+        find: 'if (role === "operator") return false;',
+        replace: 'if (role === "operator" || capability !== "") return false;',
+      },
+    ],
+  },
+  {
+    name: "rival-for-one-call",
+    breaks: "An agent that drops a capability from its manifest for one call is told the price of those that offer it.",
+    killed_by: ["SEALED-4"],
+    edits: [
+      {
+        file: "packages/relay/src/directory/directory.ts",
+        find: "return this.offers(name).includes(capability) || this.offeredBefore",
+        replace: "return this.offers(name).includes(capability) && this.offeredBefore",
       },
     ],
   },
@@ -106,7 +118,7 @@ export const agreeing: readonly Mutant[] = [
     edits: [
       {
         file: "packages/relay/src/contracts/show.ts",
-        find: "    cost_salt,\n    reliability,",
+        find: "    cost_salt: sealed ? null : cost_salt,\n    reliability,",
         replace: "    cost_salt: null,\n    reliability,",
       },
     ],

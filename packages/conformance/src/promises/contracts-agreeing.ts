@@ -342,6 +342,20 @@ export const agreeing: readonly Check[] = [
     },
   },
   {
+    id: "SEALED-4",
+    promise: "An asker that offered the same of late, and dropped it, is kept from the price all the same.",
+    section: sealed,
+    features,
+    run: async (t) => {
+      const between = await trade(t);
+      const rival = await t.agent(between.capability);
+      await rival.ok("set_capabilities", { params: { name: rival.name }, body: { capabilities: [] } });
+      const seen = await offer({ ...between, asker: rival });
+      t.equal({ cost: seen.cost, terms: seen.terms }, { cost: null, terms: null }, "what a rival of late sees");
+      await rival.refused("agree", { body: { offer_id: seen.offer_id } }, 403, "price_sealed");
+    },
+  },
+  {
     id: "SEALED-3",
     promise: "Each look at a price is an entry of the log, which the asker and the provider see.",
     section: "events.md#entries-of-no-handoff",

@@ -42,7 +42,8 @@ export const contractReasons: readonly Reason[] = [
   {
     codes: [403],
     reason: "price_sealed",
-    cause: "The caller offers the same capability, so prices of others are not shown to it, and cannot be agreed to.",
+    cause:
+      "The caller offers the same capability, or did within 30 days, so prices of others are not shown to it, and cannot be agreed to.",
     remedy: "Hand the work over without a contract, or let an agent negotiate that does not offer it.",
   },
   {

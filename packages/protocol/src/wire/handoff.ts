@@ -151,7 +151,13 @@ export const handoff_view = Type.Object({
     retry: Type.Enum(["attempts", "until_ack"]),
   }),
   budget: nullable(Type.Object({ cost: nullable(count), tokens: nullable(count), handoffs: nullable(count) })),
-  spent: Type.Object({ cost: count, tokens: count, handoffs: count }),
+  spent: Type.Object({ cost: nullable(count), tokens: count, handoffs: count }),
+  cost_sealed: Type.Optional(
+    Type.Literal(true, {
+      description:
+        "What was spent below, or is left, would tell the caller a price that is sealed from it: such a cost is null.",
+    }),
+  ),
   contract: Type.Optional(Type.String({ description: "The contract that it was given under." })),
   dead_letter_to: nullable(Type.String()),
   redrive_of: nullable(Type.String()),

@@ -134,3 +134,68 @@ describe("a budget above a contract", () => {
     expect((await at(2).get(`/v1/contracts/${contract}`)).body.fulfilment).toMatchObject({ breaches: 0, uncounted: 0 });
   });
 });
+
+describe("what a tree has cost", () => {
+  const price = { amount: 40, per: "handoff" } as const;
+  /** Level 1 offers the same as the agent that works for level 3, below it. */
+  async function tree(budget: object) {
+    await at(1).offers([{ name: "work-1" }, { name: "upper" }]);
+    const dear = await market.agent("dear", [{ name: "upper" }], { upper: price });
+    const { contract_id: contract } = await at(3).contract({ capability: "upper", agents: ["dear"] });
+    const leases = await held(budget);
+    await child(3, leases[2], { contract });
+    await dear.works(1, { usage: { cost: price.amount, tokens: 7 } });
+    return leases;
+  }
+  const view = async (trader: Trader, id: string) => (await trader.get(`/v1/handoffs/${id}`)).body;
+
+  it("is not told to a rival above, who would learn a single price by it, and is to everybody else", async () => {
+    const [one, two] = await tree({ cost: 100 });
+    expect(await view(at(1), one.id)).toMatchObject({
+      spent: { cost: null, tokens: 7, handoffs: 3 },
+      cost_sealed: true,
+    });
+    for (const shown of [await view(root, one.id), (await market.operator("GET", `/v1/handoffs/${one.id}`)).body]) {
+      expect([shown.spent.cost, shown.cost_sealed]).toEqual([40, undefined]);
+    }
+    const listed = (await at(1).get("/v1/handoffs")).body.handoffs;
+    const tells = listed.filter(({ spent }: { spent: { cost: number | null } }) => spent.cost === 40);
+    expect([listed.length, tells]).toEqual([2, []]);
+    const { tree: nodes } = (await at(1).get(`/v1/correlations/${one.id}`)).body;
+    expect(JSON.stringify(nodes)).not.toContain(`"cost":40`);
+    // Level 2 offers nothing of the kind, and its own handoff carries no budget.
+    expect(await view(at(2), two.id)).toMatchObject({ spent: { cost: 0 } });
+  });
+
+  it("is not told either by what is left for a budget further down", async () => {
+    const [one] = await tree({ cost: 100 });
+    const got = await child(1, one, { capability: "work-2", budget: { cost: 1_000_000 } });
+    expect(got.body.handoff).toMatchObject({ budget: { cost: null }, cost_sealed: true });
+    expect((await market.operator("GET", `/v1/handoffs/${got.body.id}`)).body.budget.cost).toBe(60);
+    const below = await child(2, await at(2).claim(), { capability: "work-1", budget: { cost: 1_000 } });
+    expect(below.body.handoff.budget.cost).toBe(60);
+    expect((await at(1).claim()).id).toBe(below.body.id);
+    expect((await view(at(1), below.body.id)).budget.cost).toBeNull();
+  });
+
+  it("is enforced exactly all the same", async () => {
+    const [one] = await tree({ cost: 40 });
+    const got = await child(1, one, { capability: "work-2" });
+    expect([got.status, got.body.reason]).toEqual([402, "budget_spent"]);
+  });
+
+  it("stays hidden where more was charged for than is remembered, from whoever offers anything, across a restart", async () => {
+    const [one, , three] = await tree({ cost: 1_000 });
+    const many = Array.from({ length: 64 }, (_, n) => ({ name: `other-${n}` }));
+    const other = await market.agent("other", many);
+    for (const { name } of many) {
+      const got = await child(3, three, { capability: name });
+      expect(got.status).toBe(202);
+      await market.clock.advance(1);
+      await other.works(1, { usage: { cost: 1 } });
+    }
+    await market.restart();
+    expect((await view(at(1), one.id)).spent.cost).toBeNull();
+    expect((await view(root, one.id)).spent.cost).toBe(104);
+  });
+});

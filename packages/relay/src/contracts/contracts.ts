@@ -6,6 +6,7 @@
 import type { Time } from "@handfast/core";
 import type { LogEntry } from "@handfast/engine";
 import { type Capability, contractId } from "@handfast/protocol";
+import type { Asker } from "../directory/directory.ts";
 import type { Compare } from "../directory/discovery/schema-judge.ts";
 import { type Change, commitChanges } from "../directory/record-table.ts";
 import type { Records } from "../directory/records.ts";
@@ -27,6 +28,8 @@ export interface Parties {
   /** As it stands in its manifest; null: it does not offer it. */
   capability(agent: string, name: string): Capability | null;
   isLapsed(agent: string): boolean;
+  /** Whether this asker must not see what others ask for the capability. */
+  isRival(asker: Asker, capability: string): boolean;
   manifest(agent: string): { readonly digest: string; readonly word: ManifestWord } | null;
 }
 

@@ -66,6 +66,7 @@ function partiesOf(directory: Directory): Parties {
     knownSince: (agent) => directory.record(agent)?.registered_at,
     capability: (agent, name) => directory.manifest(agent)?.capabilities.find((each) => each.name === name) ?? null,
     isLapsed: (agent) => directory.isLapsed(agent),
+    isRival: (asker, capability) => directory.isRival(asker, capability),
     manifest: (agent) => {
       const record = directory.record(agent);
       const manifest = directory.manifest(agent);

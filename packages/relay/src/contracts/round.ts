@@ -10,6 +10,7 @@ import type { Parties } from "./contracts.ts";
 import { dearer, priceWords } from "./dearer.ts";
 import type { Negotiations } from "./negotiations.ts";
 import type { Asker, Candidate } from "./seek.ts";
+import { sealed_words } from "./show.ts";
 
 export interface RoundOptions {
   readonly namespace: string;
@@ -83,12 +84,8 @@ export class Round {
       }
       return;
     }
-    if (cost.kind === "sealed" || this.#isRival(capability.name)) {
-      return this.#decline(
-        candidate,
-        "sealed",
-        "It names its price when it is asked, and you offer the same capability.",
-      );
+    if (cost.kind === "sealed" || this.#options.parties.isRival(this.#asked.asker, capability.name)) {
+      return this.#decline(candidate, "sealed", sealed_words);
     }
     if (this.calls.length >= limits.calls_per_negotiation || !table.hasRoomFor(agent_id, this.#asked.asked_at)) {
       return this.#decline(
@@ -144,12 +141,6 @@ export class Round {
       expires_at,
       proposal: null,
     };
-  }
-
-  /** Whether the asker could watch the prices of others in its own trade. */
-  #isRival(capability: string): boolean {
-    const { role, name } = this.#asked.asker;
-    return role !== "operator" && this.#options.parties.capability(name, capability) !== null;
   }
 
   #decline({ agent_id, capability }: Candidate, reason: string, message: string): void {

@@ -3,42 +3,63 @@
 import type { Time } from "@handfast/core";
 import { contractId } from "@handfast/protocol";
 import type { ContractView, NegotiationView, OfferView, ProposalCall } from "@handfast/protocol/wire";
+import type { IsRival } from "../directory/directory.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
-import type { ContractRecord, ManifestWord, NegotiationRecord, Offer, Said } from "./contract-record.ts";
+import type { ContractRecord, Declined, ManifestWord, NegotiationRecord, Offer, Said } from "./contract-record.ts";
 import { type Counts, intervalOf } from "./fulfilment.ts";
 import type { FoundCall } from "./negotiations.ts";
 import type { Standing } from "./standing.ts";
 
 /** Why somebody that was asked is not among the offers: silence counts as a decline. */
 const no_answer = "no_answer";
+export const sealed_words = "It names its price when it is asked, and you offer the same capability, or did of late.";
 
-export function showNegotiation(id: string, negotiation: NegotiationRecord, now: Time): NegotiationView {
+/** `isRival`: whoever asked as a stranger to the trade may have joined it since. */
+export function showNegotiation(
+  id: string,
+  negotiation: NegotiationRecord,
+  now: Time,
+  isRival: IsRival,
+): NegotiationView {
   const { reply_by, offers, calls, declined, near } = negotiation;
   const silent = calls.filter(({ answer }) => answer === null);
   const is_open = silent.length > 0 && now < reply_by;
   const unanswered = is_open ? [] : silent;
+  // A price that was named to one that has become a rival is as if it had not been named: an offer would tell that it is low enough.
+  const hidden = offers.filter((offer) => offer.proposal !== null && isSealed(offer, isRival));
+  const shown = offers.filter((offer) => now < offer.expires_at && !hidden.includes(offer));
   return {
     negotiation_id: id,
     open: is_open,
     waiting_for: is_open ? silent.length : 0,
     reply_by,
-    offers: offers.filter(({ expires_at }) => now < expires_at).map(showOffer),
+    offers: shown.map((offer) => showOffer(offer, isSealed(offer, isRival))),
     declined: [
-      ...declined,
-      ...unanswered.map(({ asked }) => ({
-        agent_id: asked.agent_id,
-        capability: asked.capability.name,
-        reason: no_answer,
-        message: "It did not answer in time.",
-      })),
+      ...declined.map((each) => (isRival(each.capability) ? withoutComparison(each) : each)),
+      ...hidden.map((offer) => declinedBy(offer, "sealed", sealed_words)),
+      ...unanswered.map(({ asked }) => declinedBy(asked, no_answer, "It did not answer in time.")),
     ],
     near: [...near],
   };
 }
 
+function declinedBy({ agent_id, capability }: Offer, reason: string, message: string): Declined {
+  return { agent_id, capability: capability.name, reason, message };
+}
+
+/** A price that its asker must not see, be it that it became a rival only since. */
+export function isSealed({ sealed, terms }: Offer, isRival: IsRival): boolean {
+  return sealed || (terms.cost !== null && isRival(terms.capability));
+}
+
+/** How a price compares with another tells of it too. */
+function withoutComparison(declined: Declined): Declined {
+  return declined.reason === "above_max_cost" ? { ...declined, reason: "sealed", message: sealed_words } : declined;
+}
+
 /** A rival sees neither the price nor the terms, whose hash would give it away. */
-function showOffer(offer: Offer): OfferView {
-  const { offer_id, agent_id, capability, manifest, terms, sealed, reliability, schemas, expires_at } = offer;
+function showOffer(offer: Offer, sealed: boolean): OfferView {
+  const { offer_id, agent_id, capability, manifest, terms, reliability, schemas, expires_at } = offer;
   const { cost_salt, proposal } = offer;
   return {
     offer_id,
@@ -49,7 +70,7 @@ function showOffer(offer: Offer): OfferView {
     contract_id: sealed ? null : contractId(nodeCrypto, terms),
     sealed,
     cost: sealed ? null : terms.cost,
-    cost_salt,
+    cost_salt: sealed ? null : cost_salt,
     reliability,
     schemas,
     made_by: proposal === null ? "manifest" : "proposal",

@@ -398,6 +398,89 @@ describe("a redrive of what was given under a contract", () => {
   });
 });
 
+describe("a provider that takes one at a time, for half a minute at most", () => {
+  const fulfilment = async (contract: string) => (await told(contract)).fulfilment;
+  beforeEach(() => provider.offers([{ ...upper, max_concurrent: 1 }], { upper: price }));
+
+  /** So many, of which two are owed within the minute that each of them has. */
+  async function flood(contract: string, count: number, more: object = {}) {
+    for (let time = 0; time < count; time++)
+      expect((await asker.submit({ contract, input, ...more })).status).toBe(202);
+  }
+
+  /** Takes the next and has it done after so long. */
+  async function workFor(ms: number) {
+    const { id, fence } = await provider.claim();
+    await provider.act(id, "ack", { fence });
+    for (let left = ms; left > 0; left -= 10_000) {
+      await market.clock.advance(Math.min(left, 10_000));
+      await provider.act(id, "beat", { fence });
+    }
+    return provider.act(id, "complete", { fence, output: 1 });
+  }
+
+  it("breaks nothing by what its asker sent beyond that", async () => {
+    const contract = await agreed();
+    await flood(contract, 5);
+    await workFor(25_000);
+    await workFor(25_000);
+    await market.clock.advance(10_000);
+    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 2, breaches: 0, by_reason: { crowded: 3 } });
+  });
+
+  it("breaks nothing either where the asker's own work without a contract was in the way", async () => {
+    const contract = await agreed();
+    const free = { capability: "upper", input };
+    for (const to of [{ to: "provider" }, {}]) expect((await asker.submit({ ...free, ...to })).status).toBe(202);
+    await market.clock.advance(1);
+    await flood(contract, 1);
+    await workFor(25_000);
+    await workFor(25_000);
+    await market.clock.advance(10_000);
+    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 0, breaches: 0, by_reason: { crowded: 1 } });
+  });
+
+  it("breaks nothing either where the asker let its later work overtake by priority", async () => {
+    const contract = await agreed();
+    await flood(contract, 1);
+    await flood(contract, 2, { priority: 9 });
+    await workFor(25_000);
+    await workFor(25_000);
+    await market.clock.advance(10_000);
+    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 2, breaches: 0, by_reason: { crowded: 1 } });
+  });
+
+  it("breaks the contract by what it owed and let lie, though it took some at the last moment", async () => {
+    const contract = await agreed();
+    await flood(contract, 3);
+    await market.clock.advance(55_000);
+    await workFor(4_000);
+    await provider.claim();
+    await market.clock.advance(1_000);
+    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 1, breaches: 1, by_reason: { late: 1, crowded: 1 } });
+  });
+
+  it("breaks it by what it was late with because it worked for others", async () => {
+    const contract = await agreed();
+    const other = await market.agent("other");
+    for (let time = 0; time < 3; time++) await other.submit({ to: "provider", capability: "upper", input });
+    await market.clock.advance(1);
+    await flood(contract, 1);
+    await workFor(25_000);
+    await workFor(25_000);
+    await market.clock.advance(10_000);
+    expect(await fulfilment(contract)).toMatchObject({ breaches: 1, by_reason: { late: 1 } });
+  });
+
+  it("is not judged by what the relay forgot in a restart", async () => {
+    const contract = await agreed();
+    await flood(contract, 1);
+    await market.restart();
+    await market.clock.advance(minute);
+    expect(await fulfilment(contract)).toMatchObject({ breaches: 0, by_reason: { relay_away: 1 } });
+  });
+});
+
 describe("a dead letter that is routed onward", () => {
   it("is nobody's contract any more: neither its price nor its formats hold at the desk, nor does its end count", async () => {
     const contract = await agreed({ output_schema: { type: "integer" } });

@@ -39,7 +39,8 @@ export function underContract(contracts: Contracts, from: string, said: Said, is
     expectsRefusal(contracts, id, record, said) ??
     (is_signed ? unsaidRefusal(id, record.terms, said) : null);
   if (no !== null) return refused(no);
-  const { terms } = record;
+  const { terms, capability } = record;
+  const { max_concurrent } = capability;
   const agreed = within(said.limits ?? {}, terms.limits);
   return {
     kind: "under",
@@ -48,6 +49,7 @@ export function underContract(contracts: Contracts, from: string, said: Said, is
       price: terms.cost,
       in_full: isSame(agreed, terms.limits),
       ...(isFewer(agreed, terms.limits) ? { fewer_attempts: true } : {}),
+      ...(max_concurrent === undefined ? {} : { max_concurrent }),
     },
     record,
     to: terms.provider,

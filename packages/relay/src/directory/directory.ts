@@ -19,8 +19,10 @@ import type { Content, Schemas } from "../schemas/schemas.ts";
 import type { AgentRecord, AgentView, ManifestRef } from "./agent.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { Costs } from "./costs.ts";
+import type { Sign } from "./liveness.ts";
 import { ManifestHistory, type PastManifest } from "./manifest-history.ts";
 import { Manifests, type Offers } from "./manifests.ts";
+import { OfferedBefore } from "./offered-before.ts";
 import { Offerings } from "./offerings.ts";
 import { Presence } from "./presence.ts";
 import { type Change, commitChanges, RecordTable } from "./record-table.ts";
@@ -46,6 +48,9 @@ export interface Asker {
   readonly role: "agent" | "operator";
 }
 
+/** Whether whoever asks must not see what others ask for a capability. */
+export type IsRival = (capability: string) => boolean;
+
 /** What becomes of an agent in one commit. */
 export interface AgentChange {
   readonly agent: Omit<AgentRecord, "manifest">;
@@ -64,6 +69,7 @@ export class Directory {
   private readonly keys = new Map<string, string>();
   private readonly presence: Presence;
   private readonly costs: Costs;
+  private readonly offeredBefore: OfferedBefore;
   private readonly history: ManifestHistory;
   private readonly turns = new Turns();
   private readonly fits: TargetFits;
@@ -76,6 +82,7 @@ export class Directory {
     this.records = new RecordTable(namespace, "agent");
     this.manifests = new Manifests(namespace, this.limits);
     this.costs = new Costs(namespace);
+    this.offeredBefore = new OfferedBefore(namespace, this.limits);
     const { limits, turns } = this;
     const { isAsking = () => false, warn = () => {} } = options;
     const onUnsaved = (error: unknown) => warn({ err: error }, "signs of life could not be written");
@@ -99,6 +106,7 @@ export class Directory {
     await this.records.load(this.options.records);
     await this.manifests.load(this.options.records);
     await this.costs.load(this.options.records);
+    await this.offeredBefore.load(this.options.records);
     await this.presence.leases.load(this.options.records);
     this.history.load(Array.from(this.records.values(), ({ history }) => history));
     this.offerings.clear();
@@ -137,12 +145,17 @@ export class Directory {
     return this.keys.get(thumbprint);
   }
 
-  seen(name: string, worker: string | null): void {
+  seen(name: string, worker: string | null, sign?: Sign): void {
     const agent = this.records.get(name);
     if (agent === undefined) return;
-    if (this.presence.seen(name, worker)) this.offerings.add(name, this.capabilitiesOf(agent));
+    if (this.presence.seen(name, worker, sign)) this.offerings.add(name, this.capabilitiesOf(agent));
     // Whoever calls makes the others' lapses noticed, so that they are known after a restart.
     this.leaveOutLapsed();
+  }
+
+  /** The worker took its claim back, gave a lease back, or its connection is over. */
+  left(name: string, worker: string): void {
+    this.presence.left(name, worker);
   }
 
   /** Until when its registration holds without a further sign of life; 0: there is no such agent. */
@@ -186,11 +199,16 @@ export class Directory {
 
   /**
    * What it costs, with the salt by which that can be checked against the signed manifest; null: it says nothing of it, or
-   * whoever asks offers the same and must not know.
+   * whoever asks is a rival and must not know.
    */
-  costOpening(name: string, capability: string, { name: asker, role }: Asker): CostOpening | null {
-    const isRival = role !== "operator" && asker !== name && this.offers(asker).includes(capability);
-    return isRival ? null : this.costs.get(name, capability);
+  costOpening(name: string, capability: string, asker: Asker): CostOpening | null {
+    return asker.name !== name && this.isRival(asker, capability) ? null : this.costs.get(name, capability);
+  }
+
+  /** Whether the asker could watch the prices of others in its own trade: it offers the same, or did of late. */
+  isRival({ name, role }: Asker, capability: string): boolean {
+    if (role === "operator") return false;
+    return this.offers(name).includes(capability) || this.offeredBefore.has(name, capability, this.options.now());
   }
 
   /** Reads, decides and writes in one turn; nothing is changed where `decide` throws. */
@@ -212,7 +230,9 @@ export class Directory {
       const next: AgentRecord = { ...changed, ...kept.history };
       const before = current === undefined ? [] : this.capabilitiesOf(current);
       const returning = offers === null ? [] : this.presence.leases.returning(name);
-      const changes = [this.records.set(name, next), ...(offered?.changes ?? []), ...returning, ...also];
+      const dropping =
+        offers === null ? [] : this.offeredBefore.dropping(name, namesOf(before), namesOf(offers.capabilities), now);
+      const changes = [this.records.set(name, next), ...(offered?.changes ?? []), ...returning, ...dropping, ...also];
       await commitChanges(this.options.records, [...changes, ...kept.writes.map(withoutMemory)]);
       this.history.committed(current?.history, next.history);
       this.offerings.remove(name, before);
@@ -250,7 +270,8 @@ export class Directory {
       const capabilities = this.capabilitiesOf(agent);
       const past = await this.history.ending(name, agent.history);
       const parts = [...this.manifests.ending(name), ...this.costs.ending(name), ...this.presence.ending(name)];
-      const changes = [this.records.delete(name), ...parts, ...also(), ...past.map(withoutMemory)];
+      const dropping = this.offeredBefore.dropping(name, namesOf(capabilities), [], this.options.now());
+      const changes = [this.records.delete(name), ...parts, ...dropping, ...also(), ...past.map(withoutMemory)];
       await commitChanges(this.options.records, changes);
       this.history.committed(agent.history);
       this.offerings.remove(name, capabilities);
@@ -314,7 +335,7 @@ export class Directory {
 
   offers(name: string): readonly string[] {
     const agent = this.records.get(name);
-    return agent === undefined ? [] : this.capabilitiesOf(agent).map((capability) => capability.name);
+    return agent === undefined ? [] : namesOf(this.capabilitiesOf(agent));
   }
 
   offer(name: string): (handoff: Handoff) => Offer {
@@ -431,6 +452,10 @@ export class Directory {
 }
 
 const nobody: ReadonlySet<string> = new Set();
+
+function namesOf(capabilities: readonly Capability[]): readonly string[] {
+  return capabilities.map(({ name }) => name);
+}
 
 function otherVersion(name: string, { name: capability, version }: Capability, range: string): HandoffError {
   const now = version === undefined ? "without saying its version" : `in version ${version}`;

@@ -3,7 +3,7 @@
 import type { Time } from "@handfast/core";
 import type { LivenessView } from "@handfast/protocol/wire";
 import type { RelayLimits } from "../limits.ts";
-import { type Heard, Liveness } from "./liveness.ts";
+import { type Heard, Liveness, type Sign } from "./liveness.ts";
 import { type Change, commitChanges } from "./record-table.ts";
 import type { Records } from "./records.ts";
 import { RegistrationLeases } from "./registration-leases.ts";
@@ -28,7 +28,7 @@ export class Presence {
 
   constructor(options: PresenceOptions) {
     this.options = options;
-    this.heard = new Liveness(options.limits.workers_per_agent);
+    this.heard = new Liveness(options.limits);
     const isAsking = (agent: string) =>
       this.of(agent).workers.some(({ worker }) => this.options.isAsking(agent, worker));
     this.leases = new RegistrationLeases({ ...options, isAsking });
@@ -39,12 +39,17 @@ export class Presence {
   }
 
   /** True: it had lapsed, and is back. */
-  seen(name: string, worker: string | null): boolean {
+  seen(name: string, worker: string | null, sign?: Sign): boolean {
     const now = this.options.now();
-    this.heard.seen(name, worker, now);
+    this.heard.seen(name, worker, now, sign);
     const returns = this.leases.seen(name, now);
     if (this.leases.hasUnsaved) this.save();
     return returns;
+  }
+
+  /** It asks for nothing more, unless it does so at this moment by another claim. */
+  left(name: string, worker: string): void {
+    if (!this.options.isAsking(name, worker)) this.heard.left(name, worker, this.options.now());
   }
 
   /** Those that lapsed since it was last asked; a restart knows of them. */
@@ -55,11 +60,9 @@ export class Presence {
   }
 
   liveness(name: string): LivenessView {
-    const { last_seen_at, workers } = this.heard.of(name);
-    const { limits, isAsking } = this.options;
+    const { last_seen_at } = this.heard.of(name);
     const now = this.options.now();
-    const oldest = now - limits.live_ms;
-    const live = workers.filter(({ worker, last_seen_at: at }) => at >= oldest || isAsking(name, worker)).length;
+    const live = this.heard.live(name, now, (worker) => this.options.isAsking(name, worker));
     const lease_until = this.leases.until(name);
     return {
       state: lease_until <= now ? "lapsed" : live > 0 ? "live" : "idle",

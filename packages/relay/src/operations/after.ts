@@ -6,7 +6,7 @@ import Type from "typebox";
 import { attestedAct, signedAct } from "./acts.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
 import { jsonText, nothing, operation } from "./operation.ts";
-import { actorOf, seen } from "./parties.ts";
+import { actorOf, rivalry, seen } from "./parties.ts";
 import { idParams, outcomeBodies, viewBytes } from "./read.ts";
 import { handoffJson } from "./view.ts";
 
@@ -46,7 +46,7 @@ export const cancel = operation(
     } as const;
     const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command, enclosure));
     await room(viewBytes(handoff));
-    return jsonText(handoffJson(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
+    return jsonText(handoffJson(handoff, rivalry(relay, caller), { outcomes: await outcomeBodies(relay, handoff) }));
   },
 );
 
@@ -70,6 +70,6 @@ export const take = operation(
     const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command));
     if (request.minimal) return nothing;
     await room(viewBytes(handoff));
-    return jsonText(handoffJson(handoff, { outcomes: await outcomeBodies(relay, handoff) }));
+    return jsonText(handoffJson(handoff, rivalry(relay, caller), { outcomes: await outcomeBodies(relay, handoff) }));
   },
 );

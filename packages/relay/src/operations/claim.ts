@@ -33,7 +33,7 @@ export const claim = operation(
     const { namespace } = caller;
     const { worker, slots = 1, request_id = makeId(relay.engine.now(), relay.randomBytes(10)), capabilities } = body;
     checkOffered(relay, agent, capabilities);
-    relay.directory.seen(agent, worker);
+    relay.directory.seen(agent, worker, "asks");
     const queues = relay.directory.queues(agent, capabilities ?? null);
     const offer = relay.directory.offer(agent);
     const leased = await relay.engine.claim({

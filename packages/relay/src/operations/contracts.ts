@@ -15,7 +15,7 @@ import type { Static } from "typebox";
 import type { ContractRecord, Said } from "../contracts/contract-record.ts";
 import { unknownContract } from "../contracts/contracts.ts";
 import type { FoundOffer } from "../contracts/negotiations.ts";
-import { showContract, showWhole } from "../contracts/show.ts";
+import { isSealed, showContract, showWhole } from "../contracts/show.ts";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
@@ -24,7 +24,7 @@ import { pauses } from "./bounded-page.ts";
 import { makeCursor, readCursor } from "./cursor.ts";
 import { differing, termsDiffer } from "./negotiations.ts";
 import { json, jsonList, operation } from "./operation.ts";
-import { agentOf } from "./parties.ts";
+import { agentOf, rivalry } from "./parties.ts";
 import { badCursor } from "./read.ts";
 import type { Relay } from "./relay.ts";
 
@@ -52,7 +52,7 @@ export const agree = operation(
     }
     const found = relay.negotiating.table.offer(offer_id);
     if (found === null || !relay.negotiating.isAsker(found.negotiation, agent)) throw unknownOffer(offer_id);
-    if (found.offer.sealed) throw sealed(found);
+    if (isSealed(found.offer, rivalry(relay, caller))) throw sealed(found);
     const { id, created } = await relay.contracts.agree(found, said(found.offer));
     return json(await whole(relay, id, seen(relay, caller, id)), created ? 201 : 200);
   },
@@ -199,6 +199,6 @@ function unknownOffer(id: string): Problem {
 
 function sealed({ offer }: FoundOffer): Problem {
   const { agent_id, capability } = offer;
-  const message = `You offer ${capability.name} yourself, so the price of ${agent_id} is not shown to you, and nobody agrees to a price unseen. Hand it over without a contract.`;
+  const message = `You offer ${capability.name} yourself, or did of late, so the price of ${agent_id} is not shown to you, and nobody agrees to a price unseen. Hand it over without a contract.`;
   return new Problem(403, "price_sealed", message);
 }

@@ -6,7 +6,7 @@ import Type from "typebox";
 import { limits } from "../limits.ts";
 import { boundedPage } from "./bounded-page.ts";
 import { jsonList, operation } from "./operation.ts";
-import { maySee } from "./parties.ts";
+import { maySee, rivalry } from "./parties.ts";
 import { listCursor, listPlace, ownOnly } from "./read.ts";
 import { handoffJson } from "./view.ts";
 
@@ -31,7 +31,7 @@ export const getConversation = operation(
       return { handoffs: handoffs.filter((handoff) => maySee(handoff, caller)), after };
     };
     const first = await list(query.limit ?? limits.page_size_default);
-    const { page, texts } = await boundedPage(first, list, (handoff) => handoffJson(handoff));
+    const { page, texts } = await boundedPage(first, list, (handoff) => handoffJson(handoff, rivalry(relay, caller)));
     return jsonList("handoffs", texts, { cursor: listCursor(page.after) });
   },
 );

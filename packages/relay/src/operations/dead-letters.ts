@@ -27,7 +27,7 @@ import { showEvent } from "./events.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
 import { withMembers } from "./json-text.ts";
 import { json, jsonList, jsonText, operation } from "./operation.ts";
-import { actorOf, maySee, seen } from "./parties.ts";
+import { actorOf, maySee, rivalry, seen } from "./parties.ts";
 import { payloadMember, type Sealed, sealJson, sealText } from "./payloads.ts";
 import { showQuestion } from "./questions.ts";
 import { idParams, listCursor, listPlace, outcomeBodies } from "./read.ts";
@@ -55,7 +55,9 @@ export const listDeadLetters = operation(
     const { limit = limits.page_size_default, cursor } = query;
     const asked = { ...deadQuery(relay, caller, query), ...listPlace(cursor) };
     const list = (most: number) => relay.store.list({ ...asked, limit: most });
-    const { page, texts } = await boundedPage(await list(limit), list, (handoff) => handoffJson(handoff));
+    const { page, texts } = await boundedPage(await list(limit), list, (handoff) =>
+      handoffJson(handoff, rivalry(relay, caller)),
+    );
     return jsonList("dead_letters", texts, { cursor: listCursor(page.after) });
   },
 );
@@ -114,7 +116,11 @@ export const getDeadLetter = operation(
     };
     const input_member = payloadMember("input", input.media_type, body?.payload ?? null);
     return jsonText(
-      withMembers(JSON.stringify(shown), `"handoff":${handoffJson(handoff, { outcomes })}`, input_member),
+      withMembers(
+        JSON.stringify(shown),
+        `"handoff":${handoffJson(handoff, rivalry(relay, caller), { outcomes })}`,
+        input_member,
+      ),
     );
   },
 );
@@ -156,7 +162,7 @@ export const redrive = operation(
     const letter = await deadLetter(relay, caller, params.id);
     const { redriven_as, repeated } = await redriveOne(relay, caller, letter, body);
     const handoff = await relay.engine.get(caller.namespace, redriven_as);
-    const shown = handoff !== null && maySee(handoff, caller) ? handoffJson(handoff) : "null";
+    const shown = handoff !== null && maySee(handoff, caller) ? handoffJson(handoff, rivalry(relay, caller)) : "null";
     return jsonText(withMembers(JSON.stringify({ id: params.id, redriven_as, repeated }), `"handoff":${shown}`), 202);
   },
 );
@@ -335,6 +341,11 @@ export const discard = operation(
   async ({ relay, caller, params }) => {
     await deadLetter(relay, caller, params.id);
     const command = { type: "discard", actor: actorOf(caller) } as const;
-    return jsonText(handoffJson(accomplished(await relay.engine.perform(caller.namespace, params.id, command))));
+    return jsonText(
+      handoffJson(
+        accomplished(await relay.engine.perform(caller.namespace, params.id, command)),
+        rivalry(relay, caller),
+      ),
+    );
   },
 );

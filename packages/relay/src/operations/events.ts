@@ -2,12 +2,14 @@
 
 import type { EventPage, StoredEvent } from "@handfast/engine";
 import { type EventView, event_page, event_query } from "@handfast/protocol/wire";
+import type { IsRival } from "../directory/directory.ts";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { makeCursor, readPosition } from "./cursor.ts";
 import { correlationSource, handoffSource, type Source } from "./event-source.ts";
 import { json, operation, type Reply, type StreamEvent } from "./operation.ts";
+import { rivalry } from "./parties.ts";
 import { badCursor, correlationParams, idParams } from "./read.ts";
 import type { Relay } from "./relay.ts";
 import { handoffJson } from "./view.ts";
@@ -57,7 +59,7 @@ export const correlationEvents = operation(
 
 async function follow(
   relay: Relay,
-  { namespace }: Caller,
+  caller: Caller,
   open: () => Promise<Source>,
   { cursor, limit = limits.page_size_default }: { readonly cursor?: string; readonly limit?: number },
   request: { readonly last_event_id: string | null; readonly wants_stream: boolean },
@@ -65,6 +67,7 @@ async function follow(
   signal: AbortSignal,
   room: (bytes: number) => Promise<void>,
 ): Promise<Reply> {
+  const { namespace } = caller;
   const asked = request.last_event_id ?? cursor;
   const after_pos = asked === undefined ? 0 : readPosition(asked);
   if (after_pos === null) throw badCursor();
@@ -72,7 +75,7 @@ async function follow(
   const first = await relay.store.events({ namespace, after_pos, limit: 1 });
   if (after_pos > Math.max(first.head, first.floor)) throw badCursor();
   const source = await open();
-  if (asked !== undefined && after_pos < first.floor) throw await tooOld(source, first);
+  if (asked !== undefined && after_pos < first.floor) throw await tooOld(source, first, rivalry(relay, caller));
   if (request.wants_stream) return { kind: "events", events: stream(relay, source, after_pos, signal) };
   // Whoever does not wait for an event keeps none in memory while it waits for room.
   if (wait_ms === 0) await room(limit * limits.record_bytes);
@@ -84,8 +87,8 @@ async function follow(
   return json({ events: page.events, cursor: makeCursor("event", page.after_pos), ended: page.ended });
 }
 
-async function tooOld(source: Source, { head }: EventPage): Promise<Problem> {
-  const snapshot = (await source.snapshot()).map((handoff) => JSON.parse(handoffJson(handoff)));
+async function tooOld(source: Source, { head }: EventPage, isRival: IsRival): Promise<Problem> {
+  const snapshot = (await source.snapshot()).map((handoff) => JSON.parse(handoffJson(handoff, isRival)));
   const extra = { cursor: makeCursor("event", head), snapshot };
   return new Problem(
     410,

@@ -173,7 +173,8 @@ export const release = operation(
     problems: [403, 404, 408, 410, 412],
   },
   async ({ relay, caller, params, body }) => {
-    const { agent, fence } = await holdingOf(relay, caller, params.id, body);
+    const { agent, fence, worker } = await holdingOf(relay, caller, params.id, body, "ends");
+    relay.directory.left(agent, worker);
     const answer = await relay.engine.perform(caller.namespace, params.id, { type: "release", agent, fence });
     return json(showHeld(relay, accomplished(answer)));
   },

@@ -21,6 +21,7 @@ export async function holdingOf(
   caller: Caller,
   id: string,
   said: { readonly fence: number; readonly worker?: string },
+  sign: "holds" | "ends" = "holds",
 ): Promise<Holding> {
   const agent = agentOf(caller);
   const handoff = await seen(relay, caller, id);
@@ -36,7 +37,7 @@ export async function holdingOf(
       { fields: ["/worker"] },
     );
   }
-  relay.directory.seen(agent, worker);
+  relay.directory.seen(agent, worker, sign);
   return { handoff, agent, fence: said.fence, worker, manifest: live?.manifest ?? null };
 }
 

@@ -24,7 +24,7 @@ import { canonicalDigest } from "../schemas/canonical-json.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { makeCursor, readCursor } from "./cursor.ts";
 import { json, jsonList, jsonText, operation } from "./operation.ts";
-import { agentOf } from "./parties.ts";
+import { agentOf, rivalry } from "./parties.ts";
 import { badCursor, idParams, untilNews } from "./read.ts";
 import type { Relay } from "./relay.ts";
 import { readUntil } from "./watch.ts";
@@ -48,7 +48,7 @@ export const negotiate = operation(
     const is_kept = relay.negotiating.table.get(id) !== undefined;
     const view = is_kept
       ? await untilClosed(relay, caller, id, wait_ms, signal)
-      : showNegotiation(id, begun, relay.engine.now());
+      : showNegotiation(id, begun, relay.engine.now(), rivalry(relay, caller));
     if (view.open || view.offers.length > 0) return shown(view, view.open ? 202 : 200, room);
     const { declined, near } = view;
     const detail =
@@ -89,7 +89,7 @@ async function shown(view: NegotiationView, status: number, room: (bytes: number
 /** Until nobody is left to answer: time decides, so the wait ends with it. */
 async function untilClosed(relay: Relay, caller: Caller, id: string, wait_ms: number, signal: AbortSignal) {
   const now = () => relay.engine.now();
-  const read = () => showNegotiation(id, seenNegotiation(relay, caller, id), now());
+  const read = () => showNegotiation(id, seenNegotiation(relay, caller, id), now(), rivalry(relay, caller));
   const left_ms = Math.max(0, seenNegotiation(relay, caller, id).reply_by - now());
   const keys = [wakeKey.negotiation(caller.namespace, id)];
   await readUntil(relay.engine.wakeups, keys, Math.min(wait_ms, left_ms), signal, read, ({ open }) => !open);

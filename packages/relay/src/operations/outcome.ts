@@ -141,12 +141,12 @@ async function outcomeOf<P extends Plain>(
       const detail = `The document says ${act.document.status}; this is the place for ${status}.`;
       throw new Problem(400, "other_status", detail, { fields: ["/signed/document/status"] });
     }
-    const holding = await holdingOf(relay, caller, id, act.document);
+    const holding = await holdingOf(relay, caller, id, act.document, "ends");
     checkBinding(holding, act.document);
     await relay.artifacts.checkReferences(caller, act.document.artifacts ?? []);
     return { holding, act };
   }
-  const holding = await holdingOf(relay, caller, id, body);
+  const holding = await holdingOf(relay, caller, id, body, "ends");
   const { said, sealed } = say(body);
   await relay.artifacts.checkReferences(caller, said.artifacts ?? []);
   return { holding, act: attestedAct(relay, "outcome", holding.agent, { ...boundTo(holding), ...said }, sealed) };

@@ -1,7 +1,8 @@
 /** Who may see a handoff: its sender, its addressee, whoever holds or held it, and operators. Nobody else learns of it. */
 
-import type { Actor, Handoff } from "@handfast/core";
+import { type Actor, any_capability, type Handoff } from "@handfast/core";
 import { isId } from "@handfast/protocol";
+import type { IsRival } from "../directory/directory.ts";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
 import { unknownHandoff } from "./refuse.ts";
@@ -27,6 +28,14 @@ export function seen(relay: Relay, caller: Caller, id: string): Handoff | Promis
 function shownTo(caller: Caller, id: string, handoff: Handoff | null): Handoff {
   if (handoff === null || !maySee(handoff, caller)) throw unknownHandoff(id);
   return handoff;
+}
+
+/** As it is at this moment: a caller may take a trade up at any time. */
+export function rivalry({ directory }: Relay, { name, role }: Caller): IsRival {
+  return (capability) =>
+    capability === any_capability
+      ? role !== "operator" && directory.offers(name).length > 0
+      : directory.isRival({ name, role }, capability);
 }
 
 /** In whose name the caller sends and works: an operator's token is nobody's. */

@@ -13,6 +13,7 @@ import {
   outcome_page,
 } from "@handfast/protocol/wire";
 import Type from "typebox";
+import type { IsRival } from "../directory/directory.ts";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -21,7 +22,7 @@ import { isPosition, makeCursor, readCursor } from "./cursor.ts";
 import { jsonBytes } from "./json-bytes.ts";
 import { withMembers } from "./json-text.ts";
 import { jsonList, jsonText, operation } from "./operation.ts";
-import { agentOf, maySee, seen } from "./parties.ts";
+import { agentOf, maySee, rivalry, seen } from "./parties.ts";
 import type { Relay } from "./relay.ts";
 import { codeOf, handoffJson, type ViewBodies } from "./view.ts";
 import { readUntil } from "./watch.ts";
@@ -54,7 +55,7 @@ export const getHandoff = operation(
     const read = () => seen(relay, caller, params.id);
     const handoff = await untilReady(relay, caller, params.id, wait_ms, signal, read, isReady);
     await room(viewBytes(handoff, query));
-    return jsonText(handoffJson(handoff, await bodiesOf(relay, handoff, query)));
+    return jsonText(handoffJson(handoff, rivalry(relay, caller), await bodiesOf(relay, handoff, query)));
   },
 );
 
@@ -154,7 +155,9 @@ export const listHandoffs = operation(
       const { handoffs, after } = await relay.store.list({ ...asked, limit });
       return { handoffs: handoffs.filter((handoff) => maySee(handoff, caller)), after };
     };
-    const { page, texts } = await boundedPage(await list(asked.limit), list, (handoff) => handoffJson(handoff));
+    const { page, texts } = await boundedPage(await list(asked.limit), list, (handoff) =>
+      handoffJson(handoff, rivalry(relay, caller)),
+    );
     return jsonList("handoffs", texts, { cursor: listCursor(page.after) });
   },
 );
@@ -226,7 +229,7 @@ export const listOutcomes = operation(
     const mark = relay.engine.wakeups.mark(key);
     const first = await list(most);
     const { page, texts } = await boundedPage(first, list, async (handoff) =>
-      handoffJson(handoff, { outcomes: await outcomeBodies(relay, handoff) }),
+      handoffJson(handoff, rivalry(relay, caller), { outcomes: await outcomeBodies(relay, handoff) }),
     );
     return jsonList("handoffs", texts, { cursor: listCursor(page.after), mark });
   },
@@ -267,7 +270,15 @@ export const getCorrelation = operation(
     const { handoffs, after } = await correlationOf(relay, caller, params.id, query.cursor);
     if (handoffs.length === 0) throw unknownCorrelation(params.id);
     const shown = { correlation_id: params.id, summary: summaryOf(handoffs), cursor: listCursor(after) };
-    return jsonText(withMembers(JSON.stringify(shown), `"tree":[${treeOf(handoffs).map(nodeJson).join(",")}]`));
+    const isRival = rivalry(relay, caller);
+    return jsonText(
+      withMembers(
+        JSON.stringify(shown),
+        `"tree":[${treeOf(handoffs)
+          .map((node) => nodeJson(node, isRival))
+          .join(",")}]`,
+      ),
+    );
   },
 );
 
@@ -292,7 +303,12 @@ export async function correlationOf(
   for (;;) {
     const list = (limit: number) => correlationPage(relay, caller, correlation_id, place, limit);
     const first = await list(limits.page_size_most);
-    const { page, texts } = await boundedPage(first, list, (handoff) => handoffJson(handoff), left_bytes);
+    const { page, texts } = await boundedPage(
+      first,
+      list,
+      (handoff) => handoffJson(handoff, rivalry(relay, caller)),
+      left_bytes,
+    );
     handoffs.push(...page.handoffs);
     for (const text of texts) left_bytes -= Buffer.byteLength(text);
     const isFull = left_bytes <= 0 || page !== first || handoffs.length >= limits.tree_handoffs;
@@ -333,8 +349,9 @@ interface TreeNode {
 }
 
 /** Hops are limited, and with them how deep this goes. */
-function nodeJson({ handoff, children }: TreeNode): string {
-  return `{"handoff":${handoffJson(handoff)},"children":[${children.map(nodeJson).join(",")}]}`;
+function nodeJson({ handoff, children }: TreeNode, isRival: IsRival): string {
+  const below = children.map((child) => nodeJson(child, isRival));
+  return `{"handoff":${handoffJson(handoff, isRival)},"children":[${below.join(",")}]}`;
 }
 
 /** A child whose parent is not among them stands at the top. */

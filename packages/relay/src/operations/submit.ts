@@ -15,6 +15,7 @@ import {
   submit_batch_documented,
 } from "@handfast/protocol/wire";
 import { filledIn } from "../contracts/under-contract.ts";
+import type { IsRival } from "../directory/directory.ts";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
@@ -22,7 +23,7 @@ import { fitter } from "../schemas/fit.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { withMembers } from "./json-text.ts";
 import { jsonText, operation, type RequestFacts } from "./operation.ts";
-import { agentOf } from "./parties.ts";
+import { agentOf, rivalry } from "./parties.ts";
 import { sealJson, sealText } from "./payloads.ts";
 import { isEnded, outcomeBodies, untilReady, viewBytes } from "./read.ts";
 import { refused } from "./refuse.ts";
@@ -51,15 +52,16 @@ export const submit = operation(
     if (!answer.ok) throw firstRefusal(answer.refusals, [submission]);
     const [submitted] = answer.submitted;
     if (submitted === undefined) throw new Error("the engine accepted nothing");
-    if (wait_ms === 0) return jsonText(receiptJson(submitted, viewOf(submitted, request)), 202);
+    const isRival = rivalry(relay, caller);
+    if (wait_ms === 0) return jsonText(receiptJson(submitted, viewOf(submitted, request, isRival)), 202);
     const read = () => relay.engine.get(caller.namespace, submitted.id);
     const handoff = await untilReady(relay, caller, submitted.id, wait_ms, signal, read, isEnded);
     if (handoff === null || !hasEnded(handoff.status)) {
-      return jsonText(receiptJson({ ...submitted, handoff }, viewOf({ handoff }, request)), 202);
+      return jsonText(receiptJson({ ...submitted, handoff }, viewOf({ handoff }, request, isRival)), 202);
     }
     await room(viewBytes(handoff));
     const outcomes = await outcomeBodies(relay, handoff);
-    return jsonText(receiptJson({ ...submitted, handoff }, handoffJson(handoff, { outcomes })), 200);
+    return jsonText(receiptJson({ ...submitted, handoff }, handoffJson(handoff, isRival, { outcomes })), 200);
   },
 );
 
@@ -90,7 +92,8 @@ export const submitBatch = operation(
     }
     const answer = await relay.engine.submit(submissions);
     if (!answer.ok) throw firstRefusal(answer.refusals, submissions);
-    const receipts = answer.submitted.map((each) => receiptJson(each, viewOf(each, request)));
+    const isRival = rivalry(relay, caller);
+    const receipts = answer.submitted.map((each) => receiptJson(each, viewOf(each, request, isRival)));
     return jsonText(`{"receipts":[${receipts.join(",")}]}`, 202);
   },
 );
@@ -241,6 +244,6 @@ function receiptJson({ id, handoff, repeated }: Submitted, view: string): string
 }
 
 /** Whoever wants little knows what it sent, and the receipt says the rest. */
-function viewOf({ handoff }: Pick<Submitted, "handoff">, { minimal }: RequestFacts): string {
-  return handoff === null || minimal ? "null" : handoffJson(handoff);
+function viewOf({ handoff }: Pick<Submitted, "handoff">, { minimal }: RequestFacts, isRival: IsRival): string {
+  return handoff === null || minimal ? "null" : handoffJson(handoff, isRival);
 }

@@ -7,6 +7,7 @@ import { type Handoff, hasEnded, liveLease, type Outcome } from "@handfast/core"
 import type { Body } from "@handfast/engine";
 import { type OutcomeDocument, statusCode } from "@handfast/protocol";
 import type { HandoffView, OutcomeView } from "@handfast/protocol/wire";
+import type { IsRival } from "../directory/directory.ts";
 import { withMembers } from "./json-text.ts";
 import { asText, payloadMember } from "./payloads.ts";
 
@@ -39,7 +40,8 @@ export interface ViewBodies {
   readonly receipts?: readonly Body[];
 }
 
-export function handoffJson(handoff: Handoff, bodies: ViewBodies = {}): string {
+/** `isRival`: what a handoff's tree has cost may tell the caller a price that is sealed. */
+export function handoffJson(handoff: Handoff, isRival: IsRival, bodies: ViewBodies = {}): string {
   const { accepted, status, late } = handoff;
   const { input, receipts } = bodies;
   const outcome = hasEnded(status) ? showOutcome(status.outcome, bodies.outcomes) : null;
@@ -48,7 +50,7 @@ export function handoffJson(handoff: Handoff, bodies: ViewBodies = {}): string {
     return `{"at":${each.at},"state":"${each.state}","outcome":${text}}`;
   });
   return withMembers(
-    JSON.stringify(showRecord(handoff, outcome?.retryable)),
+    JSON.stringify({ ...showRecord(handoff, outcome?.retryable), ...withoutCost(handoff, isRival) }),
     `"outcome":${outcome === null ? "null" : outcome.text}`,
     `"late":[${lates.join(",")}]`,
     input === undefined ? "" : payloadMember("input", accepted.input.media_type, input?.payload ?? null),
@@ -117,6 +119,19 @@ function showRecord(handoff: Handoff, retryable: boolean | undefined): Omit<Hand
     failures: showFailures(handoff),
     progress: handoff.progress,
     checkpoint: handoff.checkpoint,
+  };
+}
+
+/** Only for what is charged from below: what its own work cost, a party is told. Budgets are kept exactly all the same. */
+function withoutCost({ accepted, spent, charged_for }: Handoff, isRival: IsRival): Partial<HandoffView> {
+  const { budget, budget_tells } = accepted;
+  const tells_spent = charged_for?.some(isRival) === true;
+  const tells_left = budget_tells?.some(isRival) === true;
+  if (!tells_spent && !tells_left) return {};
+  return {
+    cost_sealed: true,
+    ...(tells_spent ? { spent: { ...spent, cost: null } } : {}),
+    ...(tells_left && budget !== null ? { budget: { ...budget, cost: null } } : {}),
   };
 }
 

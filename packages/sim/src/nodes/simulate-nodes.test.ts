@@ -25,9 +25,13 @@ test("a seed repeats itself", async () => {
 test.each<[string, DiskMistakes]>([
   ["a disk that does not hold units against what they expect", { expects_ignored: true }],
   ["a disk on which beats get lost", { beats_dropped: true }],
-])("%s is noticed", async (_, mistakes) => {
-  const hunt = async () => {
-    for (let seed = 1; seed <= worlds; seed += 1) await simulateNodes(seed, handoffs, mistakes);
-  };
-  await expect(hunt()).rejects.toMatchObject({ name: "NodesViolation" });
-}, 300_000);
+])(
+  "%s is noticed",
+  async (_, mistakes) => {
+    const hunt = async () => {
+      for (let seed = 1; seed <= worlds; seed += 1) await simulateNodes(seed, handoffs, mistakes);
+    };
+    await expect(hunt()).rejects.toMatchObject({ name: "NodesViolation" });
+  },
+  300_000,
+);

@@ -49,7 +49,7 @@ export const findHeld = `
 
 /** Every live lease, of all namespaces. */
 export const findLeases = `
-  SELECT lease.namespace, id, agent, capability FROM handfast.lease JOIN handfast.accepted USING (num) ORDER BY num`;
+  SELECT lease.namespace, id, agent, capability, sender FROM handfast.lease JOIN handfast.accepted USING (num) ORDER BY num`;
 
 /** Who served the newest of a lane or conversation. */
 export const findServed = `

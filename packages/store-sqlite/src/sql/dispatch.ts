@@ -25,7 +25,7 @@ export const findHeld = `
 
 /** Every live lease, of all namespaces. */
 export const findLeases = `
-  SELECT namespace, id, holder_agent, capability FROM handoffs INDEXED BY handoffs_holder
+  SELECT namespace, id, holder_agent, capability, sender FROM handoffs INDEXED BY handoffs_holder
   WHERE holder_agent IS NOT NULL`;
 
 /** Who served the newest of a lane or conversation; only what is addressed to nobody by name. */

@@ -15,7 +15,7 @@ from .._send.sending import Sending
 from .._signal import Signal
 from ..errors import UsageError
 from .beats import Beats
-from .capabilities import Capabilities, CapabilityDefinition, Handler, Registry, read_capabilities
+from .capabilities import Capabilities, CapabilityDefinition, Handler, Registry, read_capabilities, read_elsewhere
 from .context import AnyContext, AsyncContext, Context, Previous
 from .current import current
 from .faults import Parked
@@ -66,6 +66,10 @@ class ServeOptions:
     signals: bool = True
     """Stop in order on SIGTERM and SIGINT, where this is called on the main thread; a second signal ends the
     process."""
+    elsewhere: Capabilities | None = None
+    """Capabilities that other processes of this agent serve, with or without their handlers: they stand in its
+    manifest, and this process takes no work for them. With it, work that names the agent and no capability is taken by
+    none of these processes."""
 
 
 _DEFAULTS = ServeOptions()
@@ -80,6 +84,8 @@ async def serve(
 ) -> Server:
     """Announces the capabilities and works until it is stopped. Returns once the relay knows them."""
     offered = read_capabilities(capabilities)
+    elsewhere = read_elsewhere(options.elsewhere or {})
+    only = list(offered) if elsewhere else None
     concurrency = _concurrency(options)
     grace = to_seconds(options.grace, "The option grace")
     worker = _worker(base, options)
@@ -93,9 +99,9 @@ async def serve(
         threads=HandlerThreads(concurrency),
         gone=Signal(),
     )
-    server = Server(serving, concurrency=concurrency, grace=grace)
+    server = Server(serving, concurrency=concurrency, grace=grace, only=only)
     try:
-        server.on_stopped(await handlers.add(offered, lambda: server.is_stopping))
+        server.on_stopped(await handlers.add(offered, elsewhere, lambda: server.is_stopping))
         server.on_stopped(_stop_when_closed(base, server))
         if options.signals:
             server.on_stopped(watch_signals(server))

@@ -91,13 +91,19 @@ A definition may be a plain dict with the same members.
 
 
 @dataclass(frozen=True)
-class Offered:
-    """A capability as the loop uses it."""
+class Listed:
+    """A capability as the manifest lists it."""
 
     name: str
     manifest: dict[str, Any]
     """Without its cost, which is sealed where it is stated."""
     cost: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Offered(Listed):
+    """A capability as the loop uses it."""
+
     handler: Handler
     shape: Shape
     input: ReadSchema | None
@@ -206,6 +212,22 @@ def read_capabilities(capabilities: Capabilities) -> dict[str, Offered]:
         )
     read = [read_capability(name, entry) for name, entry in capabilities.items()]
     return {offered.name: offered for offered in read}
+
+
+def read_elsewhere(capabilities: Capabilities) -> dict[str, Listed]:
+    """Of what other processes serve only what stands in the manifest. Their handlers need not be here; where they are,
+    they tell the same as in the process that serves them."""
+    read: dict[str, Listed] = {}
+    for name, entry in capabilities.items():
+        told = {"handler": _nobody, **entry} if isinstance(entry, Mapping) else entry
+        offered = read_capability(name, told)
+        read[offered.name] = Listed(offered.name, offered.manifest, offered.cost)
+    return read
+
+
+def _nobody(_input):  # type: ignore[no-untyped-def]
+    # Without a docstring or annotations: it would tell the manifest what it is for.
+    raise NotImplementedError("another process serves this capability")
 
 
 def read_capability(name: str, entry: Handler | CapabilityDefinition | Mapping[str, Any]) -> Offered:

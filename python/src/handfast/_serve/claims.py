@@ -28,10 +28,14 @@ class _Claim:
 
 
 class Claims:
-    """``on_leases`` is called when a claim is answered, after its slots are free again."""
+    """``only``: work for these capabilities alone; None: for all that the agent offers. ``on_leases`` is called when a
+    claim is answered, after its slots are free again."""
 
-    def __init__(self, base: Base, worker: str, on_leases: Callable[[Sequence[Lease]], None]) -> None:
+    def __init__(
+        self, base: Base, worker: str, only: Sequence[str] | None, on_leases: Callable[[Sequence[Lease]], None]
+    ) -> None:
         self._base = base
+        self._asks: dict[str, Any] = {"worker": worker} if only is None else {"worker": worker, "capabilities": [*only]}
         self._worker = worker
         self._on_leases = on_leases
         self._open: dict[_Claim, asyncio.Task[None]] = {}
@@ -68,7 +72,7 @@ class Claims:
         calls = [
             self._base.link.call(
                 "claim",
-                body={"worker": self._worker, "request_id": claim.request_id, "slots": 1},
+                body={**self._asks, "request_id": claim.request_id, "slots": 1},
                 patience=ERRAND_PATIENCE_S,
             )
             for claim in self._end()
@@ -91,7 +95,7 @@ class Claims:
 
     async def _answer(self, claim: _Claim) -> Sequence[Lease]:
         body = {
-            "worker": self._worker,
+            **self._asks,
             "request_id": claim.request_id,
             "slots": claim.slots,
             "proofs": True,

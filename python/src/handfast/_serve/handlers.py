@@ -13,13 +13,15 @@ from typing import ClassVar
 from weakref import WeakKeyDictionary, ref
 
 from .._base import Base
-from .capabilities import Offered
+from .capabilities import Listed, Offered
 from .faults import message_of
 
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
     offered: Mapping[str, Offered]
+    elsewhere: Mapping[str, Listed]
+    """What other processes of the agent serve."""
     is_stopping: Callable[[], bool]
 
 
@@ -53,9 +55,11 @@ class Handlers:
             stopping = stopping or found
         return stopping
 
-    async def add(self, offered: Mapping[str, Offered], is_stopping: Callable[[], bool]) -> Callable[[], None]:
+    async def add(
+        self, offered: Mapping[str, Offered], elsewhere: Mapping[str, Listed], is_stopping: Callable[[], bool]
+    ) -> Callable[[], None]:
         """Returns once the relay knows of them; the answer takes them out again."""
-        entry = _Entry(offered, is_stopping)
+        entry = _Entry(offered, elsewhere, is_stopping)
         self._entries.append(entry)
         try:
             await self._register()
@@ -87,8 +91,15 @@ class Handlers:
 
     async def _register(self) -> None:
         base = self._weak()
-        found = (self.find(name) for name in self.names)
-        if base is not None:
-            offers = [offered for offered in found if offered is not None]
-            costs = {offered.name: offered.cost for offered in offers if offered.cost is not None}
-            await base.register([offered.manifest for offered in offers], costs)
+        if base is None:
+            return
+        listed: dict[str, Listed] = {name: each for entry in self._entries for name, each in entry.elsewhere.items()}
+        is_shared = len(listed) > 0
+        for name in self.names:
+            offered = self.find(name)
+            if offered is not None:
+                listed[name] = offered
+        # Each process reads its own first, and all of them are to state the same manifest.
+        names = sorted(listed) if is_shared else list(listed)
+        costs = {name: cost for name in names if (cost := listed[name].cost) is not None}
+        await base.register([listed[name].manifest for name in names], costs)

@@ -27,12 +27,12 @@ from .work import work
 class Server:
     """A running worker."""
 
-    def __init__(self, serving: Serving, *, concurrency: int, grace: float) -> None:
+    def __init__(self, serving: Serving, *, concurrency: int, grace: float, only: Sequence[str] | None = None) -> None:
         self._serving = serving
         self._concurrency = concurrency
         self._grace = grace
         self._loop = asyncio.get_running_loop()
-        self._claims = Claims(serving.base, serving.worker, self._receive)
+        self._claims = Claims(serving.base, serving.worker, only, self._receive)
         self._held: dict[tuple[str, int], Held] = {}
         # Held until they are through: a task that nobody holds may vanish.
         self._tasks: set[asyncio.Future[Any]] = set()

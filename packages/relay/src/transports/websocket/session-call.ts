@@ -53,6 +53,13 @@ export class SessionCall implements Carrier {
     return typeof params === "object" && params !== null && "id" in params ? params.id : undefined;
   }
 
+  /** Whom it asks for work for; null: it does not. */
+  get worker(): string | null {
+    const { op, body } = this.#call;
+    if (op !== "claim" || typeof body !== "object" || body === null || !("worker" in body)) return null;
+    return typeof body.worker === "string" ? body.worker : null;
+  }
+
   /** What `authenticate` brings. */
   get newCredential(): unknown {
     const { body } = this.#call;

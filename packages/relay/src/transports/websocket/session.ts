@@ -50,6 +50,8 @@ export class Session implements FrameListener {
   readonly #bearer: Bearer;
   readonly #open: OpenCalls;
   readonly #gone = new AbortController();
+  /** That asked for work by this connection, the latest last. */
+  readonly #workers = new Set<string>();
   /** Came after the hello and before it was judged. */
   readonly #early: Frame[] = [];
   readonly began_at: number;
@@ -214,6 +216,7 @@ export class Session implements FrameListener {
   }
 
   #run(call: SessionCall): void {
+    this.#noteWorker(call.worker);
     const acted = this.leases.acting(call.op, call.handoff);
     const answered = call.op === "authenticate" ? this.#authenticate(call) : this.#options.calls.take(call.op, call);
     void answered.then(() => {
@@ -222,6 +225,11 @@ export class Session implements FrameListener {
       this.#regulate();
       if (this.#state === "finishing") this.#farewellIfIdle();
     });
+  }
+
+  /** One that is not known to be here is only thought to be live for longer. */
+  #noteWorker(worker: string | null): void {
+    if (worker !== null && this.#workers.size < this.limits.workers_per_agent) this.#workers.add(worker);
   }
 
   async #authenticate(call: SessionCall): Promise<void> {
@@ -374,5 +382,8 @@ export class Session implements FrameListener {
     this.#gone.abort();
     this.#options.calls.room.leave(this.outbox);
     this.#open.end();
+    const { caller } = this;
+    if (caller === null) return;
+    for (const worker of this.#workers) this.#options.relay.directory.left(caller.name, worker);
   }
 }
