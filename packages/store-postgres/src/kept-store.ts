@@ -10,8 +10,9 @@ import { placeOf } from "./place.ts";
 import { readKept } from "./read-kept.ts";
 import { number, truth } from "./rows.ts";
 import { inspectPostgresSchema } from "./schema.ts";
-import { openSession } from "./session.ts";
+import { openSession, type Session } from "./session.ts";
 import { countKept, isAnythingKept } from "./sql/kept.ts";
+import { countPosted } from "./sql/outbox.ts";
 import { KeptWriter } from "./write-kept.ts";
 
 /** `fill`: a store to be written, which need not be there yet. The schema is brought up to date, as by a start. */
@@ -23,6 +24,7 @@ export async function openPostgresKept(
   if (purpose === "read") await expectStore(url, may_lose);
   const session = await openSession(placeOf(url), { migrations, may_lose, alone: true });
   const { writer, place } = session;
+  if (purpose === "read") await expectNothingPosted(session);
   return {
     place: `postgres://${place.shown}`,
     kind: "postgres",
@@ -38,6 +40,17 @@ export async function openPostgresKept(
 async function expectStore(url: string, may_lose: boolean): Promise<void> {
   const { found, place } = await inspectPostgresSchema(url, { may_lose });
   if (found === 0) throw new PostgresStoreError("missing", `There is no store in ${place}: it has no schema handfast.`);
+}
+
+/** What was posted and not picked up is in no store yet: it would stay behind. */
+async function expectNothingPosted(session: Session): Promise<void> {
+  const [posted] = await session.writer.ask(countPosted);
+  const rows = number(posted, "rows");
+  if (rows === 0) return;
+  await session.close();
+  const remedy = "Start a relay on it until SELECT count(*) FROM handfast.outbox says 0.";
+  const message = `${rows} handoffs that were posted by handfast.submit are not picked up yet. ${remedy}`;
+  throw new PostgresStoreError("not_empty", message);
 }
 
 async function inWords<Value>(place: string, act: () => Promise<Value>): Promise<Value> {

@@ -3,5 +3,6 @@
 export { PostgresStoreError, type PostgresStoreFault } from "./errors.ts";
 export { openPostgresKept } from "./kept-store.ts";
 export { openPostgresStore, type PostgresStoreOptions } from "./open.ts";
+export { type Fate, type Posted, PostgresOutbox } from "./outbox.ts";
 export { isPostgresUrl, shownUrl } from "./place.ts";
 export { inspectPostgresSchema, migratePostgres } from "./schema.ts";

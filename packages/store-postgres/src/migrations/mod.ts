@@ -2,5 +2,9 @@
 
 import type { Migrations } from "../migrate.ts";
 import { initial } from "./001-initial.ts";
+import { outbox } from "./002-outbox.ts";
 
-export const migrations: Migrations = [{ name: "initial", sql: initial, oldest_reader: 1 }];
+export const migrations: Migrations = [
+  { name: "initial", sql: initial, oldest_reader: 1 },
+  { name: "outbox", sql: outbox, oldest_reader: 1 },
+];
