@@ -16,7 +16,7 @@ import { Problem } from "../problem.ts";
 import { deadSubmission, submissionFor } from "./posted-submission.ts";
 
 /** Where it is taken from. */
-export interface Outbox {
+interface Outbox {
   take(limit: number, judge: (posted: readonly Posted[]) => Promise<readonly Fate[]>): Promise<number>;
   close(): Promise<void>;
 }
