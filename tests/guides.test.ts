@@ -1,7 +1,6 @@
 /** What the guides tell a reader to type is typed here, against a relay that the guide itself starts. */
 
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { renderErrors } from "../scripts/generate-errors.ts";
 import { onFreePorts } from "./support/free-ports.ts";
 import { differences, follow, readGuide, writeFiles } from "./support/guide.ts";
+import { makeProject, typeFaults } from "./support/project.ts";
 
 const root = join(import.meta.dirname, "..");
 const guides = [
@@ -28,23 +28,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A folder as after `npm install`, with this workspace's packages. */
 function project(name: string): string {
   const place = join(folder, name);
-  mkdirSync(join(place, "node_modules/.bin"), { recursive: true });
-  writeFileSync(join(place, "package.json"), '{ "type": "module" }');
-  for (const [link, target] of [
-    [".bin/handfast", "packages/cli/bin/handfast.js"],
-    [".bin/node", "node_modules/.bin/node"],
-    ["handfast", "packages/cli"],
-    ["@handfast", "node_modules/@handfast"],
-    ["@types", "node_modules/@types"],
-    ["zod", "node_modules/zod"],
-  ] as const) {
-    symlinkSync(join(root, target), join(place, "node_modules", link));
-  }
-  // npm takes a second each time to find the command beside it. tests/packages.test.ts has the real npx.
-  writeFileSync(join(place, "node_modules/.bin/npx"), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
+  makeProject(place);
   return place;
 }
 
@@ -71,26 +57,8 @@ describe.each(guides)("%s.md", (name) => {
 test("the programs of all guides are sound TypeScript", { timeout: 240_000 }, () => {
   const place = project("types");
   for (const name of guides) writeFiles(readGuide(join(root, `${name}.md`)).files, join(place, name));
-  writeFileSync(
-    join(place, "tsconfig.json"),
-    JSON.stringify({
-      compilerOptions: {
-        ...{ target: "es2024", module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, types: ["node"] },
-        ...{ allowImportingTsExtensions: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-      },
-    }),
-  );
-  const told = run(execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", place]);
-  expect(told).toBe("");
+  expect(typeFaults(place)).toBe("");
 });
-
-function run(command: string, words: readonly string[]): string {
-  try {
-    return execFileSync(command, words, { encoding: "utf8" });
-  } catch (error) {
-    return error instanceof Error && "stdout" in error ? String(error.stdout) : String(error);
-  }
-}
 
 describe("docs/errors.md", () => {
   const text = readFileSync(join(root, "docs/errors.md"), "utf8");

@@ -31,8 +31,13 @@ export interface Guide {
 }
 
 export function readGuide(path: string): Guide {
+  return guideIn(readFileSync(path, "utf8"));
+}
+
+/** Of a whole guide, or of one part of it. */
+export function guideIn(markdown: string): Guide {
   const fences = /^```(\w+)(?: stays=(\S+))?\n([\s\S]*?)^```\n(?:\n```\n([\s\S]*?)^```\n)?/gm;
-  const blocks = [...readFileSync(path, "utf8").matchAll(fences)].map(([, language = "", stays, text = "", shown]) => ({
+  const blocks = [...markdown.matchAll(fences)].map(([, language = "", stays, text = "", shown]) => ({
     language,
     stays: stays ?? null,
     text,

@@ -34,7 +34,16 @@ interface Result {
 }
 
 export type Command =
-  | { readonly type: "submit"; readonly draft: Draft; readonly queue_if_absent: boolean }
+  | {
+      readonly type: "submit";
+      readonly draft: Draft;
+      readonly queue_if_absent: boolean;
+      /**
+       * Its sender has committed to it elsewhere and hears no answer: what would be refused for good is accepted, and ends at
+       * once as a dead letter with the refusal's code. It may have waited, so its id may be of any time.
+       */
+      readonly posted?: true;
+    }
   | {
       readonly type: "deliver";
       readonly agent: string;
@@ -111,7 +120,9 @@ export type TargetFit =
   | { readonly kind: "other_versions"; readonly versions: readonly string[] }
   | { readonly kind: "unfit"; readonly error: HandoffError }
   /** The contract that it names does not hold, or gives less than is asked for. */
-  | { readonly kind: "out_of_contract"; readonly refusal: Refusal };
+  | { readonly kind: "out_of_contract"; readonly refusal: Refusal }
+  /** Only of what was posted: what it says cannot be taken, whoever the target is. */
+  | { readonly kind: "malformed"; readonly refusal: Refusal };
 
 /** What `decide` must know besides the handoff itself. */
 export interface Context {

@@ -16,7 +16,7 @@ import { complete, fail, reject } from "./outcome.ts";
 import { submit } from "./submit.ts";
 
 export function decide(handoff: Handoff | null, command: Command, context: Context, now: Time): Decision {
-  if (command.type === "submit") return submit(handoff, command.draft, command.queue_if_absent, context, now);
+  if (command.type === "submit") return submit(handoff, command, context, now);
   if (handoff === null) return unknown;
   const change = new Change(handoff, handoff, context, now);
   settle(change);

@@ -224,3 +224,61 @@ describe("a budget", () => {
     expect(draft().budget).toBeNull();
   });
 });
+
+describe("submit of what was posted: its sender has committed to it and hears no answer", () => {
+  const post = (patch: DraftPatch, contextPatch: Parameters<Life["submit"]>[1] = {}, life = new Life()) => {
+    const decision = life.do(
+      { type: "submit", draft: draft(patch), queue_if_absent: false, posted: true },
+      contextPatch,
+    );
+    return { decision, life };
+  };
+
+  it("accepts what fits like any other, also under an id of long ago", () => {
+    const { decision } = post({ id: idOf(1, start - 40 * 86_400_000) });
+    expect(decision).toMatchObject({ refusal: null, next: { status: { state: "queued" } } });
+  });
+
+  it.each([
+    ["input that fits nobody", 422, { target: { kind: "unfit", error: { reason: "input_unfit", message: "no" } } }],
+    ["a capability that nobody offers", 406, { target: { kind: "absent" } }],
+    [
+      "what says nothing that can be taken",
+      400,
+      { target: { kind: "malformed", refusal: { code: 400, reason: "unknown_field", message: "no" } } },
+    ],
+    ["other content under the same key", 409, { known: { id: idOf(7), content: digestOf("other") } }],
+  ] as const)("makes a dead letter of %s", (_, code, contextPatch) => {
+    const { decision, life } = post({ idempotency_key: "mine" }, contextPatch);
+    expect(decision.refusal).toBeNull();
+    expect(decision.events).toMatchObject([
+      { type: "accepted", code: 202 },
+      { type: "failed", code, evidence: "relay", agent: null },
+    ]);
+    expect(decision.next?.accepted).toMatchObject({ idempotency_key: idOf(1), causation: null });
+    expect(decision.next?.status).toMatchObject({
+      state: "failed",
+      dead_letter: { status: "open" },
+      outcome: { code },
+    });
+    expect(decision.keep).toBe(0);
+    // Picked up a second time, whatever it is taken for by then.
+    expect(post({ idempotency_key: "mine" }, contextPatch, life).decision).toMatchObject({ next: null, refusal: null });
+    expect(post({ idempotency_key: "mine" }, {}, life).decision).toMatchObject({ next: null, refusal: null });
+  });
+
+  it("charges nothing to a parent that is not its own, and is no child of it", () => {
+    const { decision } = post({ causation: { id: idOf(9), fence: 1 } }, { parent: null });
+    expect(decision.next).toMatchObject({ accepted: { causation: null }, status: { outcome: { code: 404 } } });
+    expect(decision.follow).toEqual([]);
+  });
+
+  it("does not answer again for an id that retention has dropped", () => {
+    expect(post({}, { id_used: true }).decision).toMatchObject({ next: null, refusal: null });
+  });
+
+  it("refuses what time may mend, to be asked again", () => {
+    const { decision } = post({}, { sender_open: coreLimits.max_open_per_sender });
+    expect(decision).toMatchObject({ next: null, refusal: { code: 429 } });
+  });
+});

@@ -2,7 +2,8 @@
 
 import { Change, refusal } from "./change.ts";
 import { settle } from "./clocks.ts";
-import type { Context, Decision, Draft, Refusal } from "./command.ts";
+import type { Command, Context, Decision, Draft, Refusal } from "./command.ts";
+import { endByRelay } from "./end.ts";
 import { type Accepted, type Budget, type Handoff, liveLease, type Spent, type Time } from "./handoff.ts";
 
 /** Keys of redrives and routed dead letters: no sender may take them first. */
@@ -10,33 +11,56 @@ export const reserved_key_prefix = "handfast:";
 
 const nothingSpent: Spent = { cost: 0, tokens: 0, handoffs: 0 };
 
-export function submit(
-  existing: Handoff | null,
-  draft: Draft,
-  queueIfAbsent: boolean,
-  context: Context,
-  now: Time,
-): Decision {
+type Submit = Extract<Command, { readonly type: "submit" }>;
+
+export function submit(existing: Handoff | null, command: Submit, context: Context, now: Time): Decision {
+  const { draft, posted = false } = command;
+  // Its id was made by the relay's own function: whatever has it is what became of it the first time.
+  if (posted && (existing !== null || context.id_used)) return answerOnly(null);
+  const no = refuse(existing, command, context, now);
+  if (no === null) return accept(draft, context, now).done(0);
+  if (no === "repeated") return answerOnly(null);
+  return posted && !passes(no) ? acceptDead(draft, no, context, now) : answerOnly(no);
+}
+
+/** What time may mend: then it is asked again. */
+function passes({ code }: Refusal): boolean {
+  return code === 429;
+}
+
+function refuse(existing: Handoff | null, command: Submit, context: Context, now: Time): Refusal | "repeated" | null {
+  const { draft, queue_if_absent, posted = false } = command;
   const { known } = context;
   if (draft.idempotency_key.startsWith(reserved_key_prefix) && draft.redrive_of === null) {
     const message = `idempotency keys that begin with ${reserved_key_prefix} are the relay's own; choose another`;
-    return answerOnly(refusal(400, "reserved_key", message));
+    return refusal(400, "reserved_key", message);
   }
   if (known !== null) {
-    return answerOnly(
-      known.content === draft.content ? null : refusal(409, "key_conflict", keyConflict(draft, known.id)),
-    );
+    return known.content === draft.content ? "repeated" : refusal(409, "key_conflict", keyConflict(draft, known.id));
   }
-  const no =
-    refuseId(existing, draft, context, now) ??
+  return (
+    refuseId(existing, draft, context) ??
+    (posted ? null : refuseIdTime(draft, context, now)) ??
     refuseQuota(draft, context) ??
     refuseChild(draft, context, now) ??
     refuseBudget(context) ??
-    refuseTarget(draft, queueIfAbsent, context);
-  return no === null ? accept(draft, context, now) : answerOnly(no);
+    refuseTarget(draft, queue_if_absent, context)
+  );
 }
 
-function accept(draft: Draft, context: Context, now: Time): Decision {
+/**
+ * Under a key of its own, since the one that it names may stand for another; below no parent and under no contract, since neither
+ * was found to be its.
+ */
+function acceptDead(posted: Draft, no: Refusal, context: Context, now: Time): Decision {
+  const { contract: _contract, ...draft } = posted;
+  const alone = { ...draft, idempotency_key: draft.id, causation: null };
+  const change = accept(alone, { ...context, parent: null, budgets: [], lane_busy: false }, now);
+  endByRelay(change, "failed", no.code, { reason: no.reason, message: no.message }, null);
+  return change.done(0);
+}
+
+function accept(draft: Draft, context: Context, now: Time): Change {
   const { parent, budgets } = context;
   const own = now + draft.terms.deadline_ms;
   const accepted: Accepted = {
@@ -87,7 +111,7 @@ function accept(draft: Draft, context: Context, now: Time): Decision {
     const command = { type: "charge", usage: { cost: 0, tokens: 0 }, handoffs: 1 } as const;
     change.follow({ kind: "command", id: holder.accepted.id, command });
   }
-  return change.done(0);
+  return change;
 }
 
 function answerOnly(no: Refusal | null): Decision {
@@ -98,9 +122,12 @@ function keyConflict(draft: Draft, id: string): string {
   return `idempotency key ${JSON.stringify(draft.idempotency_key)} already stands for handoff ${id} with other content`;
 }
 
-function refuseId(existing: Handoff | null, draft: Draft, context: Context, now: Time): Refusal | null {
-  if (existing !== null || context.id_used)
-    return refusal(409, "id_taken", `id ${draft.id} is already in use; make a new UUIDv7`);
+function refuseId(existing: Handoff | null, draft: Draft, context: Context): Refusal | null {
+  if (existing === null && !context.id_used) return null;
+  return refusal(409, "id_taken", `id ${draft.id} is already in use; make a new UUIDv7`);
+}
+
+function refuseIdTime(draft: Draft, context: Context, now: Time): Refusal | null {
   const { id_ahead_ms, id_behind_ms } = context.limits;
   const time = Number.parseInt(draft.id.slice(0, 8) + draft.id.slice(9, 13), 16);
   if (time <= now + id_ahead_ms && time >= now - id_behind_ms) return null;
@@ -170,6 +197,7 @@ function refuseTarget(draft: Draft, queueIfAbsent: boolean, { target }: Context)
     case "unfit":
       return refusal(422, target.error.reason, target.error.message);
     case "out_of_contract":
+    case "malformed":
       return target.refusal;
     default:
       throw new Error(`unreachable target ${JSON.stringify(target satisfies never)}`);

@@ -39,7 +39,7 @@ function submitInto(
   submission: Submission,
   fresh: Handoff[],
 ): Submitted | { readonly refusal: Refusal } {
-  const { draft, queue_if_absent, target, body } = submission;
+  const { draft, queue_if_absent, target, body, posted } = submission;
   const { namespace, id, from, idempotency_key, causation } = draft;
   const twin = fresh.find(({ accepted }) => accepted.from === from && accepted.idempotency_key === idempotency_key);
   const known = twin?.accepted ?? batch.known(namespace, from, idempotency_key);
@@ -52,7 +52,7 @@ function submitInto(
     unit,
     namespace,
     id,
-    { type: "submit", draft, queue_if_absent },
+    { type: "submit", draft, queue_if_absent, ...(posted && { posted }) },
     {
       known,
       parent,
@@ -60,7 +60,7 @@ function submitInto(
       lane_busy: known === null && (ahead || batch.laneBusy(namespace, lane, unit)),
       // What the relay itself sends on must not fail for its sender's quota.
       sender_open: draft.evidence === "relay" ? 0 : batch.openOf(namespace, from) + fresh.length,
-      id_used: known === null && batch.isUsed(namespace, id),
+      id_used: (known === null || posted === true) && batch.isUsed(namespace, id),
       target,
     },
     { body, artifacts: draft.artifacts },

@@ -10,6 +10,8 @@ export interface Submission {
   /** How the directory sees the target at this moment. */
   readonly target: TargetFit;
   readonly body: Body;
+  /** Committed to elsewhere by a sender that hears no answer: what cannot be accepted becomes a dead letter. */
+  readonly posted?: true;
 }
 
 export interface Submitted {

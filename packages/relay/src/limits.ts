@@ -139,6 +139,17 @@ export const limits = {
   /** Leases of one connection whose end it is told of; a worker learns of the others by its next beat. */
   ws_leases_watched: 10_000,
 
+  // What transactions in PostgreSQL have posted
+  outbox_rows: 64,
+  /** Between two looks: at least, and at most. */
+  outbox_look_least_ms: 200,
+  outbox_look_most_ms: second_ms,
+  /** After a refusal that time may mend; twice as long after each further one. */
+  outbox_retry_ms: second_ms,
+  outbox_retry_most_ms: minute_ms,
+  /** What could not be taken for so long becomes a dead letter. */
+  outbox_give_up_ms: day_ms,
+
   // Correlations, dead letters, the log
   tree_handoffs: 10_000,
   redrive_set: 10_000,

@@ -1,11 +1,12 @@
 /** A relay that listens: its parts over a store on disk, served on a port; and taken apart again in order. */
 
 import { realSurroundings, type Store } from "@handfast/engine";
-import { openPostgresStore, shownUrl } from "@handfast/store-postgres";
+import { openPostgresStore, PostgresOutbox, shownUrl } from "@handfast/store-postgres";
 import { openSqliteStore } from "@handfast/store-sqlite";
 import { assembleRelay, type RelayOptions } from "./assemble.ts";
 import type { Configuration } from "./configuration/configuration.ts";
 import { publicUrls } from "./configuration/public-urls.ts";
+import { PickUp } from "./outbox/pick-up.ts";
 import { HttpServer } from "./transports/http/server.ts";
 
 export interface RunningRelay {
@@ -36,7 +37,8 @@ function openStore({ store, data_directory }: Configuration): Promise<Store> {
 }
 
 async function startOn(store: Store, configuration: Configuration, options: RelayOptions): Promise<RunningRelay> {
-  const assembled = await assembleRelay({ ...options, store, configuration, surroundings: realSurroundings() });
+  const surroundings = realSurroundings();
+  const assembled = await assembleRelay({ ...options, store, configuration, surroundings });
   const { relay, operator_token_file } = assembled;
   const server = new HttpServer(assembled);
   const port = await server.listen(configuration.host, configuration.port).catch(async (error: unknown) => {
@@ -45,6 +47,11 @@ async function startOn(store: Store, configuration: Configuration, options: Rela
   });
   const listening = publicUrls({ ...configuration, public_urls: [], loopback: true }, port);
   relay.audience.set(publicUrls(configuration, port), listening);
+  // After the relay has its URL, which the documents that it writes for others name.
+  const pickUp =
+    configuration.store === null
+      ? null
+      : new PickUp({ ...assembled, surroundings, outbox: new PostgresOutbox(configuration.store) });
   return {
     url: relay.audience.all()[0] ?? "",
     listens_on: listening[0] ?? "",
@@ -52,6 +59,7 @@ async function startOn(store: Store, configuration: Configuration, options: Rela
     operator_token_file,
     stop: async () => {
       await server.stop();
+      await pickUp?.stop();
       await assembled.stop();
       await store.close();
     },

@@ -5,6 +5,7 @@ import { type Body, type LogEntry, type RecordWrite, stateJson, type Write } fro
 import { Rows, type Shape } from "./arrays.ts";
 import { ensure } from "./errors.ts";
 import { type Judgement, nameOf, type Target } from "./judge.ts";
+import { namesInEntry, namesInEvent } from "./names-in.ts";
 import { eventShape, insertEvents, lockLog, of_no_handoff } from "./sql/event.ts";
 import * as handoff from "./sql/handoff.ts";
 import { keepKeys, keptKeyShape } from "./sql/key.ts";
@@ -92,12 +93,11 @@ export class Changes {
   #tell(event: HandoffEvent): void {
     const { namespace, handoff: id, correlation_id, at } = event;
     const correlation = correlation_id === id ? null : correlation_id;
-    const names = [event.from, event.to_agent, "agent" in event ? event.agent : null, "by" in event ? event.by : null];
-    this.#log(namespace, id, correlation, at, names, event);
+    this.#log(namespace, id, correlation, at, namesInEvent(event), event);
   }
 
   #note(entry: LogEntry): void {
-    this.#log(entry.namespace, of_no_handoff, null, entry.at, [entry.by, ...entry.agents], entry);
+    this.#log(entry.namespace, of_no_handoff, null, entry.at, namesInEntry(entry), entry);
   }
 
   #log(
@@ -105,10 +105,9 @@ export class Changes {
     id: string,
     correlation_id: string | null,
     at: number,
-    names: readonly unknown[],
+    agents: string,
     told: HandoffEvent | LogEntry,
   ): void {
-    const agents = JSON.stringify([...new Set(names.filter((name) => typeof name === "string"))]);
     this.#events.add({ namespace, handoff: id, correlation_id, at, agents, json: JSON.stringify(told) });
   }
 

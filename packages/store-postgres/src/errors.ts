@@ -19,6 +19,10 @@ export type PostgresStoreFault =
   | "read_only"
   /** Another product's database or schema, or a server too old. */
   | "foreign"
+  /** There is no store in the database. */
+  | "missing"
+  /** There is something in a store that should be empty, or in one that should hold nothing else. */
+  | "not_empty"
   /** The schema was written by a newer version of this code, which says that this one cannot use it. */
   | "too_new"
   /** The server's disk has no room left. */

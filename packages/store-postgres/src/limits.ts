@@ -41,3 +41,7 @@ export const clock_slack_ms = 60_000;
 
 /** With so many rows the tally of states is summed up. */
 export const tally_rows = 1_000;
+
+/** Where a whole store is read or written: rows in one statement, and about how many bytes of them. */
+export const kept_rows = 500;
+export const kept_bytes = 4_000_000;

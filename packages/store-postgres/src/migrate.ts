@@ -62,13 +62,13 @@ const firstSchema = `
     applied_at timestamptz NOT NULL DEFAULT now()
   )`;
 
-interface Found {
+export interface Found {
   /** 0: nothing of ours. */
   readonly step: number;
   readonly oldest_reader: number;
 }
 
-async function foundSchema(connection: Asks, place: string): Promise<Found> {
+export async function foundSchema(connection: Asks, place: string): Promise<Found> {
   const [seen] = await connection.ask(`
     SELECT to_regclass('handfast.schema_step') IS NOT NULL AS is_ours,
       coalesce((SELECT string_agg(relname::text, ', ' ORDER BY relname) FROM pg_class
@@ -84,7 +84,7 @@ async function foundSchema(connection: Asks, place: string): Promise<Found> {
   return { step: number(newest, "step"), oldest_reader: number(newest, "oldest_reader") };
 }
 
-function refuseNewer({ step, oldest_reader }: Found, known: number): void {
+export function refuseNewer({ step, oldest_reader }: Found, known: number): void {
   if (known >= oldest_reader) return;
   throw new PostgresStoreError(
     "too_new",

@@ -26,8 +26,7 @@ export function partitionName(nth: number): string {
 
 /** Makes what is missing for the positions after the head, and drops what lies wholly below the floor. */
 export async function keepPartitions(connection: Asks): Promise<void> {
-  const [[log], present] = await Promise.all([connection.ask(readLog), connection.ask(listPartitions)]);
-  const existing = new Set(present.map((row) => Number(text(row, "name").replace(/^event_/, ""))));
+  const [[log], existing] = await Promise.all([connection.ask(readLog), presentPartitions(connection)]);
   const next = partitionOf(number(log, "head") + 1);
   for (let nth = next; nth <= next + partitions_ahead; nth += 1) {
     if (!existing.has(nth)) await alone(connection, makePartition(nth));
@@ -38,12 +37,17 @@ export async function keepPartitions(connection: Asks): Promise<void> {
   }
 }
 
+export async function presentPartitions(connection: Asks): Promise<Set<number>> {
+  const present = await connection.ask(listPartitions);
+  return new Set(present.map((row) => Number(text(row, "name").replace(/^event_/, ""))));
+}
+
 const listPartitions = `
   SELECT relname::text AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
   WHERE inhparent = 'handfast.event'::regclass`;
 
 /** Attached as a table of its own: that does not stop whoever writes to the others. */
-function makePartition(nth: number): string {
+export function makePartition(nth: number): string {
   const name = partitionName(nth);
   const range = `FROM (${nth * partition_positions}) TO (${(nth + 1) * partition_positions})`;
   return `

@@ -3,6 +3,10 @@
 export type SqliteStoreFault =
   /** Another process (or another store in this one) holds the directory. */
   | "in_use"
+  /** There is no store in the directory. */
+  | "missing"
+  /** There is something in a store that should be empty. */
+  | "not_empty"
   /** The database was written by a newer version of this code. */
   | "too_new"
   /** The file is not a database, or a damaged one. */

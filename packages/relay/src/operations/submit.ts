@@ -126,6 +126,12 @@ async function at<T>(index: number, act: () => Promise<T>): Promise<T> {
 /** What the headers of the request say about a handoff. */
 type Headers = Pick<RequestFacts, "idempotency_key" | "traceparent">;
 
+/** What was posted as fields of a plain submit: checked, and made ready, as if it had come by a call. */
+export function preparePosted(relay: Relay, caller: Caller, body: Record<string, unknown>): Promise<Submission> {
+  fitPlain(body);
+  return prepare(relay, caller, body as PlainSubmit, { idempotency_key: null, traceparent: null });
+}
+
 async function prepare(
   relay: Relay,
   caller: Caller,

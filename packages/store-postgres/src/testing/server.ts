@@ -23,6 +23,8 @@ export interface TestServer {
   emptyDatabase(name: string): Promise<void>;
   /** Asks as the superuser, in this database. */
   ask(database: string, statement: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** One connection of a user of this database, to be ended by whoever asked for it. */
+  client(database: string, role: string): postgres.Sql;
   /** As a power loss: nothing is finished. */
   kill(): Promise<void>;
   /** The same server again, on the same port. */
@@ -66,6 +68,8 @@ export async function startServer({ durable = false, settings = {} }: ServerOpti
     port,
     url,
     ask,
+    client: (database, role) =>
+      postgres(url(database).replace("postgres@", `${encodeURIComponent(role)}@`), { max: 1, onnotice: () => {} }),
     createDatabase: async () => {
       made += 1;
       const name = `test_${made}`;

@@ -6,3 +6,5 @@ import { fewerWrites } from "./002-fewer-writes.ts";
 import { routing } from "./003-routing.ts";
 
 export const migrations: Migrations = [initial, fewerWrites, routing];
+/** What the steps are called, in the same order. */
+export const migrationNames: readonly string[] = ["initial", "fewer-writes", "routing"];

@@ -1,0 +1,51 @@
+/** `handfast export`: a stopped store, whole, as one file. */
+
+import { resolve } from "node:path";
+import type { Command, Context } from "../command.ts";
+import { CliError } from "../errors.ts";
+import { version } from "../version.ts";
+import { withStoreFaults } from "./store-fault.ts";
+import { storeOptions, storePlace } from "./store-place.ts";
+import { summaryLines } from "./summary.ts";
+
+export const exportCommand: Command = {
+  name: "export",
+  summary: "Writes a stopped store into a file, to be imported elsewhere.",
+  description:
+    "The relay must be stopped. The file has everything that the store keeps: handoffs, payloads, the log, agents, tokens (as\n" +
+    "digests), keys of what was purged. Counts and digests close it. Artifacts, the relay's key and the operator's token are files\n" +
+    "in the data directory, and stay there. Only its owner may read it.",
+  arguments: [{ name: "file", help: "A new file." }],
+  options: storeOptions,
+  examples: [
+    { line: "export relay.jsonl", help: "Of the store that `start` would take here" },
+    { line: "export relay.jsonl --data /var/lib/handfast", help: "Of another one" },
+  ],
+  run,
+};
+
+async function run(context: Context): Promise<undefined> {
+  const { terminal, cwd } = context;
+  const [file = ""] = context.arguments;
+  const place = await storePlace(context);
+  const { exportStore } = await import("@handfast/relay/stores");
+  let fraction: number | null = null;
+  const progress = (_doing: string, done: number, total: number) => {
+    fraction = total === 0 ? null : done / total;
+  };
+  const made = { now: new Date(), by: `handfast ${version}` };
+  const work = withStoreFaults(() => exportStore(place, resolve(cwd, file), made, { progress }));
+  const done = await terminal.busy("exporting the store", work.catch(explainExisting), () => fraction);
+  if (terminal.json) {
+    terminal.document({ file: resolve(cwd, file), ...done });
+    return;
+  }
+  terminal.lines(summaryLines(done));
+  terminal.print(`exported ${done.store} to ${file}`);
+  terminal.next(`handfast import ${file} --store postgres://USER@HOST/DATABASE`);
+}
+
+function explainExisting(error: unknown): never {
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "EEXIST") throw error;
+  throw new CliError("output", "There is a file of that name already.", "Give the name of a new one.");
+}
