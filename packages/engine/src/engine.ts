@@ -339,15 +339,12 @@ export class Engine implements HandoffEngine {
     this.#pulse.notice();
     const jobs = this.#jobs.take();
     const { cache, bodies } = this.#memory;
-    const { random } = this.#options.surroundings;
+    const { others, surroundings } = this.#options;
     const { resumed_at } = this.#pulse;
-    const { others } = this.#options;
     const openOf = (namespace: string, from: string) => this.#memory.openOf(namespace, from);
     const askerWork = (handoff: Handoff) => this.#askerWork.since(handoff);
-    const batch = new Batch(
-      { store: this.#store, cache, bodies, limits: this.#coreLimits, resumed_at, random, others, openOf, askerWork },
-      this.now(),
-    );
+    const known = { cache, bodies, limits: this.#coreLimits, resumed_at, others, openOf, askerWork };
+    const batch = new Batch({ store: this.#store, random: surroundings.random, ...known }, this.now());
     try {
       await batch.prefetch(jobs.flatMap(({ wants }) => wants));
       const plans = new Map<Job, Planned>();

@@ -15,10 +15,13 @@ import {
 import type { LivenessView } from "@handfast/protocol/wire";
 import { type RelayLimits, limits as relayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
-import type { Content, Schemas } from "../schemas/schemas.ts";
+import type { Content } from "../schemas/schemas.ts";
 import type { AgentRecord, AgentView, ManifestRef } from "./agent.ts";
+import type { AgentChange } from "./agent-change.ts";
+import type { Asker } from "./asker.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { Costs } from "./costs.ts";
+import type { DirectoryOptions } from "./directory-options.ts";
 import type { Sign } from "./liveness.ts";
 import { ManifestHistory, type PastManifest } from "./manifest-history.ts";
 import { Manifests, type Offers } from "./manifests.ts";
@@ -26,39 +29,11 @@ import { OfferedBefore } from "./offered-before.ts";
 import { Offerings } from "./offerings.ts";
 import { Presence } from "./presence.ts";
 import { type Change, commitChanges, RecordTable } from "./record-table.ts";
-import type { Records } from "./records.ts";
 import { type OutputFault, TargetFits } from "./target-fits.ts";
 import { Turns } from "./turns.ts";
 
-export interface DirectoryOptions {
-  readonly namespace: string;
-  readonly records: Records;
-  readonly schemas: Schemas;
-  readonly now: () => Time;
-  readonly limits?: RelayLimits;
-  /** Whether this worker waits for work at this moment. */
-  readonly isAsking?: (agent: string, worker: string) => boolean;
-  /** Told of what a person should know, though nobody's call failed. */
-  readonly warn?: (about: Readonly<Record<string, unknown>>, message: string) => void;
-}
-
-/** Who asks: an operator sees what a rival does not. */
-export interface Asker {
-  readonly name: string;
-  readonly role: "agent" | "operator";
-}
-
-/** Whether whoever asks must not see what others ask for a capability. */
-export type IsRival = (capability: string) => boolean;
-
-/** What becomes of an agent in one commit. */
-export interface AgentChange {
-  readonly agent: Omit<AgentRecord, "manifest">;
-  /** Null: it offers what it offered before. */
-  readonly offers: (Offers & { readonly costs?: CostOpenings | undefined }) | null;
-  /** Other records to be written with it. */
-  readonly also: readonly Change[];
-}
+export type { AgentChange } from "./agent-change.ts";
+export type { Asker, IsRival } from "./asker.ts";
 
 export class Directory {
   private readonly options: DirectoryOptions;
