@@ -64,8 +64,8 @@ export const accepting: readonly Mutant[] = [
     edits: [
       {
         file: "packages/core/src/submit.ts",
-        find: "known.content === draft.content ? null :",
-        replace: 'known.content !== "" ? null :',
+        find: 'known.content === draft.content ? "repeated" :',
+        replace: 'known.content !== "" ? "repeated" :',
       },
     ],
   },

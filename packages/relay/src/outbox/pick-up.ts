@@ -45,8 +45,12 @@ export class PickUp {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel?.();
+    const { outbox, surroundings, limits } = this.#options;
+    // A server that does not answer is not waited for: what was being taken is taken again, and is one handoff all the same.
+    const cancel = surroundings.schedule(limits.stop_ms, () => void outbox.close());
     await this.#looking;
-    await this.#options.outbox.close();
+    cancel();
+    await outbox.close();
   }
 
   #schedule(): void {
