@@ -7,13 +7,18 @@ export interface CuttingProxy {
   readonly port: number;
   /** The next commit is lost on the way there, or its answer on the way back; the connection breaks. */
   cutNextCommit(lost: "commit" | "answer"): void;
+  /** Every connection breaks, and none is to be had until it is mended. */
+  cut(): void;
+  mend(): void;
   close(): Promise<void>;
 }
 
 export async function startProxy(server_port: number): Promise<CuttingProxy> {
   let lost: "commit" | "answer" | null = null;
+  let is_cut = false;
   const sockets = new Set<Socket>();
   const proxy = createServer((near) => {
+    if (is_cut) return void near.destroy();
     const far = connect(server_port, "127.0.0.1");
     for (const socket of [near, far]) {
       sockets.add(socket);
@@ -50,6 +55,13 @@ export async function startProxy(server_port: number): Promise<CuttingProxy> {
     port: address.port,
     cutNextCommit: (what) => {
       lost = what;
+    },
+    cut: () => {
+      is_cut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend: () => {
+      is_cut = false;
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

