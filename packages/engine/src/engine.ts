@@ -39,7 +39,7 @@ import type {
 import { Router } from "./router.ts";
 import { Served } from "./served.ts";
 import type { Body, LogEntry, RecordWrite, Sharing, Store } from "./store.ts";
-import { tellEvents } from "./tell-events.ts";
+import { tellEvents, tellFollowed } from "./tell-events.ts";
 import { Pulse, Timers } from "./timers.ts";
 import { Upkeep } from "./upkeep.ts";
 import { Wakeups } from "./wakeups.ts";
@@ -129,8 +129,10 @@ export class Engine implements HandoffEngine {
   async start(): Promise<void> {
     this.#clock.goOnAfter(Math.max(await this.#store.latest(), await this.#mark.read()));
     await this.#clock.set();
-    await this.#others?.start();
+    await this.#others?.begin();
     await this.#readFigures();
+    if (this.#others !== null) await this.#options.reread?.(this.#pulse.resumed_at);
+    this.#others?.follow();
     this.#state = "running";
     this.#pulse.start(() => {
       this.#timers.setAnew();
@@ -148,6 +150,7 @@ export class Engine implements HandoffEngine {
       limits: this.#limits,
       timing: () => ({ limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at }),
       now: () => this.now(),
+      tell: (met) => tellFollowed(met, this.#options),
       onLook: async () => {
         await this.#clock.set();
         // What another node kept for itself a moment ago it may have left.
@@ -356,7 +359,7 @@ export class Engine implements HandoffEngine {
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
       const { onEvents, onBug } = this.#options;
-      if (onEvents !== undefined) tellEvents(batch.units, resumed_at, onEvents, onBug);
+      if (onEvents !== undefined && this.#others === null) tellEvents(batch.units, resumed_at, onEvents, onBug);
       this.#claims.handOver(served);
       this.#answer(plans);
       if (more) this.#jobs.add(goOn);
@@ -404,13 +407,14 @@ export class Engine implements HandoffEngine {
       await this.#store.recover();
       await this.#mark.read();
       await this.#clock.set();
-      await this.#others?.start();
+      await this.#others?.begin();
       this.#memory.forget();
       this.#workers.forget();
       this.#served.forget();
       this.#pulse.resume();
       await this.#readFigures();
       await this.#options.reread?.(this.#pulse.resumed_at);
+      if (!this.#isStopping) this.#others?.follow();
       this.#state = this.#isStopping ? "stopping" : "running";
       if (!this.#isStopping) await this.#timers.start();
       this.#trouble = null;

@@ -62,6 +62,8 @@ export interface Unit {
   readonly entries?: readonly LogEntry[];
   /** Only where the store is shared: what else the unit was decided on. Not so any more, it conflicts. */
   readonly expects?: Expectation;
+  /** Only where the store is shared: since when the node that decided had been there. Kept with the unit's events. */
+  readonly resumed_at?: Time;
 }
 
 /** What a unit was decided on besides what it writes, as the store said it before the batch began. */
@@ -148,6 +150,8 @@ export interface StoredEvent {
   readonly pos: number;
   /** The event's JSON, exactly as it was first written. */
   readonly json: string;
+  /** Since when the node that decided it had been there; absent where that node was alone with the store. */
+  readonly resumed_at?: Time;
 }
 export interface EventPage {
   readonly events: readonly StoredEvent[];

@@ -75,9 +75,9 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
   const metrics = new Metrics({ process: parts.process_metrics ?? true });
   const engine = engineOf(parts, metrics, log, {
     others: (handoff, besides) => directory.others(handoff, besides),
-    onEvents: (events, resumed_at) => {
-      reliability.apply(events, resumed_at);
-      tally.apply(events);
+    onEvents: (events, resumed_at, pos) => {
+      reliability.apply(events, resumed_at, pos);
+      tally.apply(events, pos);
     },
     reread: (resumed_at) => reread(resumed_at),
     standing: (_namespace, agent, capability, now) => standings.of(agent, capability, now),

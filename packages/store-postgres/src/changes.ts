@@ -2,7 +2,7 @@
 
 import type { Accepted, Handoff, HandoffEvent } from "@handfast/core";
 import { type Body, type LogEntry, type RecordWrite, stateJson, type Write } from "@handfast/engine";
-import { Rows, type Shape } from "./arrays.ts";
+import { type Cell, Rows, type Shape } from "./arrays.ts";
 import { ensure } from "./errors.ts";
 import { type Judgement, nameOf, type Target } from "./judge.ts";
 import { eventShape, insertEvents, lockLog, of_no_handoff } from "./sql/event.ts";
@@ -45,9 +45,9 @@ export class Changes {
     const free = numbers.values();
     const nums = new Map<string, number>();
     for (const [name, target] of targets) nums.set(name, target.before?.num ?? numberFrom(free));
-    for (const { writes, entries = [] } of units) {
-      for (const { events } of writes) for (const event of events) this.#tell(event);
-      for (const entry of entries) this.#note(entry);
+    for (const { writes, entries = [], resumed_at = null } of units) {
+      for (const { events } of writes) for (const event of events) this.#tell(event, resumed_at);
+      for (const entry of entries) this.#note(entry, resumed_at);
     }
     for (const [name, target] of targets) this.#target(numberOf(nums, name), target);
     this.#enclosures(
@@ -89,27 +89,26 @@ export class Changes {
     return found;
   }
 
-  #tell(event: HandoffEvent): void {
-    const { namespace, handoff: id, correlation_id, at } = event;
-    const correlation = correlation_id === id ? null : correlation_id;
+  #tell(event: HandoffEvent, resumed_at: number | null): void {
+    const { namespace, handoff, at } = event;
+    const correlation_id = event.correlation_id === handoff ? null : event.correlation_id;
     const names = [event.from, event.to_agent, "agent" in event ? event.agent : null, "by" in event ? event.by : null];
-    this.#log(namespace, id, correlation, at, names, event);
+    this.#log({ namespace, handoff, correlation_id, at, resumed_at }, names, event);
   }
 
-  #note(entry: LogEntry): void {
-    this.#log(entry.namespace, of_no_handoff, null, entry.at, [entry.by, ...entry.agents], entry);
+  #note(entry: LogEntry, resumed_at: number | null): void {
+    const { namespace, at } = entry;
+    const place = { namespace, handoff: of_no_handoff, correlation_id: null, at, resumed_at };
+    this.#log(place, [entry.by, ...entry.agents], entry);
   }
 
   #log(
-    namespace: string,
-    id: string,
-    correlation_id: string | null,
-    at: number,
+    about: Readonly<Record<Exclude<keyof typeof eventShape, "agents" | "json">, Cell>>,
     names: readonly unknown[],
     told: HandoffEvent | LogEntry,
   ): void {
     const agents = JSON.stringify([...new Set(names.filter((name) => typeof name === "string"))]);
-    this.#events.add({ namespace, handoff: id, correlation_id, at, agents, json: JSON.stringify(told) });
+    this.#events.add({ ...about, agents, json: JSON.stringify(told) });
   }
 
   #target(num: number, { before, first, last }: Target): void {

@@ -11,6 +11,7 @@ import type { Time } from "@handfast/core";
 import type { Beat, FollowedEvent, Sharing } from "@handfast/engine";
 import { Rows } from "./arrays.ts";
 import type { Reads } from "./connection.ts";
+import { eventOf } from "./read-events.ts";
 import { number, text } from "./rows.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
 import { followEvents, readHead } from "./sql/event.ts";
@@ -80,7 +81,7 @@ export class PostgresSharing implements Sharing {
 
   async follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]> {
     const rows = await this.#read((reads) => reads.ask(followEvents, after_pos, limit));
-    return rows.map((row) => ({ pos: number(row, "pos"), namespace: text(row, "namespace"), json: text(row, "json") }));
+    return rows.map((row) => ({ ...eventOf(row), namespace: text(row, "namespace") }));
   }
 
   async head(): Promise<number> {
