@@ -176,6 +176,17 @@ export interface Beat {
   readonly progress: Progress | null;
 }
 
+/** That an agent or one of its workers was heard of by some node: worth telling the others, not worth keeping. */
+export interface SignOfLife {
+  readonly namespace: string;
+  readonly agent: string;
+  /** Null: of the agent, no worker was named. */
+  readonly worker: string | null;
+  readonly at: Time;
+  /** It waits for work at that node. */
+  readonly asking: boolean;
+}
+
 /** An event as whoever follows the whole log reads it. */
 export interface FollowedEvent extends StoredEvent {
   readonly namespace: string;
@@ -187,6 +198,10 @@ export interface Sharing {
   now(): Promise<Time>;
   /** Every node's `load` knows of them from then on. A fence that has passed is left as it is. */
   beat(beats: readonly Beat[]): Promise<void>;
+  /** Tells the other nodes; an older sign of the same worker gives way. Gone after some minutes, or with a crash of the server. */
+  hear(signs: readonly SignOfLife[]): Promise<void>;
+  /** What any node told since then, some of it perhaps again; and when it was read. */
+  heard(since: Time): Promise<{ readonly signs: readonly SignOfLife[]; readonly read_at: Time }>;
   /** The log of all namespaces, in order, after a position. */
   follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]>;
   /** The newest position. */

@@ -106,6 +106,7 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
       await sessions.stop();
       await reliability.stop();
       await tally.stop();
+      await directory.stop();
       await engine.stop();
     },
   };
@@ -160,6 +161,10 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     now,
     limits,
     isAsking: (agent, worker) => engine.isAsking(namespace, agent, worker),
+    shared: store.sharing && {
+      sharing: store.sharing,
+      schedule: (after_ms, task) => surroundings.schedule(after_ms, task),
+    },
     warn: (about, message) => parts.log?.warn(about, message),
   });
   const routes = await Routes.open({ namespace, records, now });

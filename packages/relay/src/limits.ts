@@ -204,6 +204,11 @@ export const limits = {
   /** How often a sign of life is written within one lease. */
   registration_signs_per_lease: 4,
   signs_saved_at_once: 500,
+  /** Nodes of one store pass on this often what they heard, and read what others did: known to all after twice as long. */
+  signs_shared_every_ms: 700,
+  /** Of a worker that waits for work its node says so this often. */
+  waiting_said_every_ms: 5 * second_ms,
+  signs_remembered_ms: 10 * minute_ms,
   /** A worker heard of within so long makes its agent live. */
   live_ms: minute_ms,
   /** What was accepted this shortly after a new manifest may have been judged by the one before: it is judged again. */

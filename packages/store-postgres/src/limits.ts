@@ -33,6 +33,10 @@ export const partitions_ahead = 2;
 /** How long dropping a partition may wait for readers of the log before it is left for the next time. */
 export const drop_wait_ms = 200;
 
+/** Signs of life are told to other nodes within so long, or not at all; and are kept for those so long. */
+export const sign_travels_ms = 5_000;
+export const sign_kept_ms = 600_000;
+
 /** Rows that a list looks at in one statement. */
 export const scan_rows = 2_000;
 

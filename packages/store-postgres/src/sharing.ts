@@ -8,13 +8,15 @@
 
 import { randomUUID } from "node:crypto";
 import type { Time } from "@handfast/core";
-import type { Beat, FollowedEvent, Sharing } from "@handfast/engine";
+import type { Beat, FollowedEvent, Sharing, SignOfLife } from "@handfast/engine";
 import { Rows } from "./arrays.ts";
 import type { Reads } from "./connection.ts";
+import { sign_travels_ms } from "./limits.ts";
 import { eventOf } from "./read-events.ts";
-import { number, text } from "./rows.ts";
+import { number, text, truth } from "./rows.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
 import { followEvents, readHead } from "./sql/event.ts";
+import { findSigns, of_no_worker, putSigns, readClock, signShape } from "./sql/sign.ts";
 
 const channel = "handfast";
 
@@ -65,8 +67,7 @@ export class PostgresSharing implements Sharing {
   }
 
   async now(): Promise<Time> {
-    const statement = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
-    return number((await this.#read((reads) => reads.ask(statement)))[0], "now");
+    return number((await this.#read((reads) => reads.ask(readClock)))[0], "now");
   }
 
   async beat(beats: readonly Beat[]): Promise<void> {
@@ -77,6 +78,31 @@ export class PostgresSharing implements Sharing {
       rows.add({ namespace, id, fence, at, progress: progress === null ? null : JSON.stringify(progress) });
     }
     await this.#read((reads) => reads.ask(putBeats, ...rows.parameters()));
+  }
+
+  async hear(signs: readonly SignOfLife[]): Promise<void> {
+    const rows = new Rows(signShape);
+    // Of several of one worker the last says it all, and one statement may write a row only once.
+    const last = new Map(signs.map((sign) => [JSON.stringify([sign.namespace, sign.agent, sign.worker]), sign]));
+    for (const sign of last.values()) rows.add({ ...sign, worker: sign.worker ?? of_no_worker });
+    await this.#read((reads) => reads.ask(putSigns, ...rows.parameters()));
+  }
+
+  async heard(since: Time): Promise<{ readonly signs: readonly SignOfLife[]; readonly read_at: Time }> {
+    // What was told before this is seen below, unless it was still on its way.
+    const read_at = await this.now();
+    const rows = await this.#read((reads) => reads.ask(findSigns, since - sign_travels_ms));
+    const signs = rows.map((row) => {
+      const worker = text(row, "worker");
+      return {
+        namespace: text(row, "namespace"),
+        agent: text(row, "agent"),
+        worker: worker === of_no_worker ? null : worker,
+        at: number(row, "at"),
+        asking: truth(row, "asking"),
+      };
+    });
+    return { signs, read_at };
   }
 
   async follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]> {

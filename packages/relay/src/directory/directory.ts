@@ -3,8 +3,8 @@
  * store. Answers where a handoff can go, what a worker serves, and whether input and output fit.
  */
 
-import { type Handoff, type HandoffError, liveLease, queueOf, type TargetFit, type Time } from "@handfast/core";
-import type { Offer, RecordWrite } from "@handfast/engine";
+import { type Handoff, liveLease, queueOf, type TargetFit, type Time } from "@handfast/core";
+import type { Offer } from "@handfast/engine";
 import {
   type Capability,
   type CostOpening,
@@ -22,10 +22,10 @@ import { Costs } from "./costs.ts";
 import { ManifestHistory, type PastManifest } from "./manifest-history.ts";
 import { Manifests, type Offers } from "./manifests.ts";
 import { Offerings } from "./offerings.ts";
-import { Presence } from "./presence.ts";
-import { type Change, commitChanges, RecordTable } from "./record-table.ts";
+import { Presence, type SignsShared } from "./presence.ts";
+import { type Change, commitChanges, RecordTable, withoutMemory } from "./record-table.ts";
 import type { Records } from "./records.ts";
-import { type OutputFault, TargetFits } from "./target-fits.ts";
+import { type OutputFault, otherVersion, TargetFits } from "./target-fits.ts";
 import { Turns } from "./turns.ts";
 
 export interface DirectoryOptions {
@@ -34,8 +34,9 @@ export interface DirectoryOptions {
   readonly schemas: Schemas;
   readonly now: () => Time;
   readonly limits?: RelayLimits;
-  /** Whether this worker waits for work at this moment. */
+  /** Whether this worker waits for work here at this moment. */
   readonly isAsking?: (agent: string, worker: string) => boolean;
+  readonly shared?: SignsShared | undefined;
   /** Told of what a person should know, though nobody's call failed. */
   readonly warn?: (about: Readonly<Record<string, unknown>>, message: string) => void;
 }
@@ -77,9 +78,10 @@ export class Directory {
     this.manifests = new Manifests(namespace, this.limits);
     this.costs = new Costs(namespace);
     const { limits, turns } = this;
-    const { isAsking = () => false, warn = () => {} } = options;
+    const { isAsking = () => false, warn = () => {}, shared } = options;
+    const onReturn = (name: string) => this.offerings.add(name, this.capabilities(name));
     const onUnsaved = (error: unknown) => warn({ err: error }, "signs of life could not be written");
-    this.presence = new Presence({ namespace, records, now, limits, turns, isAsking, onUnsaved });
+    this.presence = new Presence({ namespace, records, now, limits, turns, isAsking, onReturn, onUnsaved, shared });
     const onDropped = (agent: string, digest: string) =>
       warn({ agent, digest }, "an agent has more manifests than are kept; its oldest was dropped");
     this.history = new ManifestHistory({ namespace, records, limits, onDropped });
@@ -138,11 +140,19 @@ export class Directory {
   }
 
   seen(name: string, worker: string | null): void {
-    const agent = this.records.get(name);
-    if (agent === undefined) return;
-    if (this.presence.seen(name, worker)) this.offerings.add(name, this.capabilitiesOf(agent));
+    if (this.records.get(name) === undefined) return;
+    this.presence.seen(name, worker);
     // Whoever calls makes the others' lapses noticed, so that they are known after a restart.
     this.leaveOutLapsed();
+  }
+
+  /** Whether this worker waits for work at this moment, at any node. */
+  isAsking(name: string, worker: string): boolean {
+    return this.presence.isAsking(name, worker);
+  }
+
+  stop(): Promise<void> {
+    return this.presence.stop();
   }
 
   /** Until when its registration holds without a further sign of life; 0: there is no such agent. */
@@ -431,17 +441,6 @@ export class Directory {
 }
 
 const nobody: ReadonlySet<string> = new Set();
-
-function otherVersion(name: string, { name: capability, version }: Capability, range: string): HandoffError {
-  const now = version === undefined ? "without saying its version" : `in version ${version}`;
-  const message = `The agent ${name} offers ${capability} ${now}; the handoff asks for ${range}.`;
-  return { reason: "version_differs", message };
-}
-
-/** Of what is never held in memory. */
-function withoutMemory(write: RecordWrite): Change {
-  return { write, apply: () => {} };
-}
 
 export function unknownAgent(name: string): Problem {
   return new Problem(404, "unknown_agent", `There is no agent ${name}. List the agents to see who is there.`);

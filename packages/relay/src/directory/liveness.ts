@@ -1,4 +1,4 @@
-/** When an agent and its workers were last heard of. In memory only: after a restart they are simply heard of again. */
+/** When an agent and its workers were last heard of, here or by another node. In memory only: after a restart they are simply heard of again. */
 
 import type { Time } from "@handfast/core";
 
@@ -19,9 +19,9 @@ export class Liveness {
 
   seen(agent: string, worker: string | null, at: Time): void {
     const entry = this.heard.get(agent) ?? { at, workers: new Map<string, Time>() };
-    entry.at = at;
+    entry.at = Math.max(entry.at, at);
     this.heard.set(agent, entry);
-    if (worker === null) return;
+    if (worker === null || (entry.workers.get(worker) ?? 0) > at) return;
     // Back to the end of the order, so that the one dropped is the one longest silent.
     entry.workers.delete(worker);
     const [oldest] = entry.workers.keys();
