@@ -22,6 +22,8 @@ interface OtherNodesOptions {
   readonly now: () => Time;
   /** Every event of all nodes, this one's too, in the log's order. */
   readonly tell: (met: Met) => void;
+  /** Another node has written streamed output of this handoff. */
+  readonly onText: (namespace: string, id: string) => void;
   /** After every look, whether or not it found something. */
   readonly onLook: () => Promise<void>;
   /** The store did not answer. */
@@ -61,7 +63,11 @@ export class OtherNodes {
 
   follow(): void {
     this.#running = true;
-    this.#unlisten = this.#options.sharing.listen(() => this.#lookSoon());
+    const { sharing, onText } = this.#options;
+    const unlisten = [sharing.listen(() => this.#lookSoon()), sharing.listenToText(onText)];
+    this.#unlisten = () => {
+      for (const end of unlisten) end();
+    };
     this.#arm();
   }
 

@@ -187,6 +187,25 @@ export interface SignOfLife {
   readonly asking: boolean;
 }
 
+/** A part of what the holder of a fence streams, in UTF-16 units. */
+export interface TextPiece {
+  readonly namespace: string;
+  readonly id: string;
+  readonly fence: number;
+  readonly offset: number;
+  readonly text: string;
+  /** What lies wholly before this offset, and what other attempts streamed before, need not be kept. */
+  readonly floor: number;
+}
+/** Of the newest fence that something was streamed under. */
+export interface StreamedText {
+  readonly fence: number;
+  readonly floor: number;
+  readonly end: number;
+  /** Those that reach beyond the offset asked for, in order; they may overlap. */
+  readonly pieces: readonly { readonly offset: number; readonly text: string }[];
+}
+
 /** An event as whoever follows the whole log reads it. */
 export interface FollowedEvent extends StoredEvent {
   readonly namespace: string;
@@ -202,6 +221,11 @@ export interface Sharing {
   hear(signs: readonly SignOfLife[]): Promise<void>;
   /** What any node told since then, some of it perhaps again; and when it was read. */
   heard(since: Time): Promise<{ readonly signs: readonly SignOfLife[]; readonly read_at: Time }>;
+  /** Streamed output, for every node to read: not synced, and gone some minutes after the handoff's end. Of each stream one piece. */
+  appendText(pieces: readonly TextPiece[]): Promise<void>;
+  readText(namespace: string, id: string, offset: number): Promise<StreamedText | null>;
+  /** Calls back when another node has appended text of a handoff. It may miss some. */
+  listenToText(onText: (namespace: string, id: string) => void): () => void;
   /** The log of all namespaces, in order, after a position. */
   follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]>;
   /** The newest position. */

@@ -37,6 +37,12 @@ export const drop_wait_ms = 200;
 export const sign_travels_ms = 5_000;
 export const sign_kept_ms = 600_000;
 
+/** Streamed output is kept so long after the handoff's end, and at most so many characters of it. */
+export const chunk_kept_ms = 600_000;
+export const chunk_characters = 256 * 1_048_576;
+/** The server takes no longer message with a signal. */
+export const signal_bytes = 7_500;
+
 /** Rows that a list looks at in one statement. */
 export const scan_rows = 2_000;
 

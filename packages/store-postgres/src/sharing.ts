@@ -8,15 +8,17 @@
 
 import { randomUUID } from "node:crypto";
 import type { Time } from "@handfast/core";
-import type { Beat, FollowedEvent, Sharing, SignOfLife } from "@handfast/engine";
+import type { Beat, FollowedEvent, Sharing, SignOfLife, TextPiece } from "@handfast/engine";
 import { Rows } from "./arrays.ts";
 import type { Reads } from "./connection.ts";
 import { sign_travels_ms } from "./limits.ts";
 import { eventOf } from "./read-events.ts";
 import { number, text, truth } from "./rows.ts";
+import { SharedText } from "./shared-text.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
+import { readClock } from "./sql/clock.ts";
 import { followEvents, readHead } from "./sql/event.ts";
-import { findSigns, of_no_worker, putSigns, readClock, signShape } from "./sql/sign.ts";
+import { findSigns, of_no_worker, putSigns, signShape } from "./sql/sign.ts";
 
 const channel = "handfast";
 
@@ -30,12 +32,16 @@ export class PostgresSharing implements Sharing {
   #sending = false;
   #is_due = false;
 
+  readonly #text: SharedText;
+
   constructor(read: Read) {
     this.#read = read;
+    this.#text = new SharedText(read, this.#node);
   }
 
   /** Listens by these connections from now on. */
   attach(pool: Reads): void {
+    this.#text.attach(pool);
     const heard = (from: string) => {
       if (from !== this.#node) this.#tell();
     };
@@ -103,6 +109,18 @@ export class PostgresSharing implements Sharing {
       };
     });
     return { signs, read_at };
+  }
+
+  appendText(pieces: readonly TextPiece[]): Promise<void> {
+    return this.#text.append(pieces);
+  }
+
+  readText(namespace: string, id: string, offset: number) {
+    return this.#text.read(namespace, id, offset);
+  }
+
+  listenToText(onText: (namespace: string, id: string) => void): () => void {
+    return this.#text.listen(onText);
   }
 
   async follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]> {

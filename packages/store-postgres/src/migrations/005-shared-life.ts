@@ -5,6 +5,9 @@
  *
  * `sign`: when each worker was last heard of, by any node. One row each, with no index but its name, so that it stays on its page
  * (HOT); unlogged, since a server that crashed is told anew within a second.
+ *
+ * `chunk`: streamed output on its way to whoever reads it, in pieces as JSON, since a piece may end within a character. Unlogged:
+ * the outcome is authoritative, and what a crash of the server takes with it is only the view on the way there.
  */
 export const sharedLife = `
 ALTER TABLE handfast.event ADD COLUMN resumed_at bigint;
@@ -18,5 +21,16 @@ CREATE UNLOGGED TABLE handfast.sign (
   told_at bigint NOT NULL,
   PRIMARY KEY (namespace, agent, worker)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 25,
-  autovacuum_vacuum_cost_delay = 10, autovacuum_vacuum_cost_limit = 1000)
+  autovacuum_vacuum_cost_delay = 10, autovacuum_vacuum_cost_limit = 1000);
+
+CREATE UNLOGGED TABLE handfast.chunk (
+  namespace text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  fence bigint NOT NULL,
+  start_at bigint NOT NULL,
+  end_at bigint NOT NULL,
+  json text NOT NULL,
+  at bigint NOT NULL,
+  PRIMARY KEY (namespace, id, fence, start_at)
+) WITH (autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_cost_delay = 10, autovacuum_vacuum_cost_limit = 1000)
 `;

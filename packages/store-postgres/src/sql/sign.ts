@@ -1,12 +1,10 @@
 /** Statements on signs of life: they only go forward, and rows are locked in the order of their names. */
 
 import { given } from "../arrays.ts";
+import { clock } from "./clock.ts";
 
 /** In the place of a worker's name, where none was named. */
 export const of_no_worker = "";
-
-const clock = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-export const readClock = `SELECT ${clock} AS now`;
 
 export const signShape = { namespace: "text", agent: "text", worker: "text", at: "bigint", asking: "boolean" } as const;
 
