@@ -133,6 +133,72 @@ export function describeSharing(name: string, open: () => Promise<SharedStores>)
         expect(await one.readText("default", "h1", 0)).toMatchObject({ end: 4 });
       });
     });
+
+    describe("bytes", () => {
+      const letters = (text: string) => new Uint8Array(Buffer.from(text));
+      const put = async (sharing: Sharing, upload: string, sha256: string, now: number) => {
+        await sharing.bytes("default").write(upload, 0, letters("some "), now);
+        await sharing.bytes("default").write(upload, 1, letters("bytes"), now);
+        await sharing.bytes("default").keep(upload, sha256, 10, now);
+      };
+      const read = async (sharing: Sharing, sha256: string) => {
+        const pieces = [
+          await sharing.bytes("default").piece(sha256, 0),
+          await sharing.bytes("default").piece(sha256, 1),
+        ];
+        return pieces.map((piece) => (piece === null ? null : Buffer.from(piece).toString()));
+      };
+
+      it("are there for every node once they are kept, and not before", async () => {
+        await one.bytes("default").write("u1", 0, letters("some "), 1);
+        expect(await other.bytes("default").size("a")).toBeNull();
+        await one.bytes("default").write("u1", 1, letters("bytes"), 1);
+        await one.bytes("default").keep("u1", "a", 10, 1);
+        expect(await other.bytes("default").size("a")).toBe(10);
+        expect(await read(other, "a")).toEqual(["some ", "bytes"]);
+        expect(await other.bytes("default").piece("a", 2)).toBeNull();
+        expect(await other.bytes("elsewhere").size("a")).toBeNull();
+      });
+
+      it("put up twice are there once, as young as the second time, and go with one removal", async () => {
+        await put(one, "u1", "a", 1);
+        await put(other, "u2", "a", 5);
+        expect(await one.bytes("default").list("", 10)).toEqual([{ sha256: "a", kept_at: 5 }]);
+        await one.bytes("default").remove("a", 5);
+        expect(await read(other, "a")).toEqual(["some ", "bytes"]);
+        await one.bytes("default").remove("a", 6);
+        expect(await other.bytes("default").size("a")).toBeNull();
+        await put(one, "u3", "a", 7);
+        expect(await read(other, "a")).toEqual(["some ", "bytes"]);
+      });
+
+      it("that two nodes put up and remove at the same time are there whole, or not at all", async () => {
+        for (let round = 0; round < 20; round += 1) {
+          await put(one, `u${round}`, "a", 1);
+          await Promise.all([
+            put(one, `v${round}`, "a", 5),
+            other.bytes("default").remove("a", 3),
+            put(other, `w${round}`, "a", 5),
+          ]);
+          expect(await read(other, "a")).toEqual(["some ", "bytes"]);
+          await one.bytes("default").remove("a", 9);
+          expect(await read(one, "a")).toEqual([null, null]);
+        }
+      });
+
+      it("that were dropped or whose writer died leave nothing", async () => {
+        await one.bytes("default").write("dropped", 0, letters("x"), 1);
+        await one.bytes("default").drop("dropped");
+        await one.bytes("default").write("dropped", 0, letters("y"), 1);
+        await one.bytes("default").write("young", 0, letters("young"), 9);
+        await put(one, "kept", "a", 1);
+        await other.bytes("default").sweep(5);
+        // Its place is free again, that of the young one is not.
+        await one.bytes("default").write("dropped", 0, letters("z"), 10);
+        await expect(one.bytes("default").write("young", 0, letters("again"), 10)).rejects.toThrow();
+        expect(await read(one, "a")).toEqual(["some ", "bytes"]);
+      });
+    });
   });
 }
 

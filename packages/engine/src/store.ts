@@ -206,6 +206,29 @@ export interface StreamedText {
   readonly pieces: readonly { readonly offset: number; readonly text: string }[];
 }
 
+/**
+ * Bytes too large for a row, for every node to read: written in pieces under a name of the writer's choosing, and there under their
+ * digest once they are kept. Whoever keeps what is there already makes it young again.
+ */
+export interface SharedBytes {
+  /** All pieces but the last are of this length. */
+  readonly piece_bytes: number;
+  write(upload: string, nth: number, piece: Uint8Array, now: Time): Promise<void>;
+  /** Durable once it resolves. */
+  keep(upload: string, sha256: string, size: number, now: Time): Promise<void>;
+  /** What was written so far, and was not kept. */
+  drop(upload: string): Promise<void>;
+  size(sha256: string): Promise<number | null>;
+  /** Null: it is not there, or has no such piece. */
+  piece(sha256: string, nth: number): Promise<Uint8Array | null>;
+  /** Unless they were kept since: then somebody has just put them up. */
+  remove(sha256: string, kept_before: Time): Promise<void>;
+  /** In the order of their digests, after this one. */
+  list(after: string, limit: number): Promise<readonly { readonly sha256: string; readonly kept_at: Time }[]>;
+  /** Pieces from before then that were never kept: their writer is gone. */
+  sweep(written_before: Time): Promise<void>;
+}
+
 /** An event as whoever follows the whole log reads it. */
 export interface FollowedEvent extends StoredEvent {
   readonly namespace: string;
@@ -226,6 +249,8 @@ export interface Sharing {
   readText(namespace: string, id: string, offset: number): Promise<StreamedText | null>;
   /** Calls back when another node has appended text of a handoff. It may miss some. */
   listenToText(onText: (namespace: string, id: string) => void): () => void;
+  /** Of this namespace. */
+  bytes(namespace: string): SharedBytes;
   /** The log of all namespaces, in order, after a position. */
   follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]>;
   /** The newest position. */

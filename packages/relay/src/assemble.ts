@@ -8,6 +8,7 @@ import { Engine, type EngineLimits, type RecordWrite, type Store, type Surroundi
 import { type Logger, pino } from "pino";
 import { Artifacts } from "./artifacts/artifacts.ts";
 import { type ArtifactBytes, ArtifactFiles } from "./artifacts/files.ts";
+import { SharedArtifacts } from "./artifacts/shared-artifacts.ts";
 import type { Configuration } from "./configuration/configuration.ts";
 import { dropOver } from "./contracts/drop-over.ts";
 import { openContracts } from "./contracts/open-contracts.ts";
@@ -193,7 +194,9 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     randomBytes,
   });
   const { reserve_bytes } = configuration.limits;
-  const bytes = parts.artifacts ?? new ArtifactFiles(data_directory);
+  const shared =
+    store.sharing && new SharedArtifacts({ bytes: store.sharing.bytes(namespace), now, space: () => store.space() });
+  const bytes = parts.artifacts ?? shared ?? new ArtifactFiles(data_directory);
   const artifacts = await Artifacts.open({ namespace, bytes, engine, store, reserve_bytes });
   // Of its own: what is compared for discovery pushes nothing out that handoffs are checked by.
   const compared = new Schemas(limits);

@@ -43,6 +43,9 @@ export const chunk_characters = 256 * 1_048_576;
 /** The server takes no longer message with a signal. */
 export const signal_bytes = 7_500;
 
+/** Artifacts are written and read in pieces of so many bytes. */
+export const artifact_piece_bytes = 262_144;
+
 /** Rows that a list looks at in one statement. */
 export const scan_rows = 2_000;
 

@@ -14,6 +14,7 @@ import type { Reads } from "./connection.ts";
 import { sign_travels_ms } from "./limits.ts";
 import { eventOf } from "./read-events.ts";
 import { number, text, truth } from "./rows.ts";
+import { PostgresBytes } from "./shared-bytes.ts";
 import { SharedText } from "./shared-text.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
 import { readClock } from "./sql/clock.ts";
@@ -121,6 +122,10 @@ export class PostgresSharing implements Sharing {
 
   listenToText(onText: (namespace: string, id: string) => void): () => void {
     return this.#text.listen(onText);
+  }
+
+  bytes(namespace: string): PostgresBytes {
+    return new PostgresBytes(this.#read, namespace);
   }
 
   async follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]> {
