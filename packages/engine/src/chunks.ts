@@ -22,7 +22,26 @@ export interface Chunks {
   readonly text: string;
 }
 
-export class ChunkBuffers {
+export interface Holder {
+  readonly agent: string;
+  readonly fence: number;
+}
+
+/** Where streamed output is: here in memory, or with several nodes in the store that they share. */
+export interface ChunkStreams {
+  /** Repeating what was written changes nothing; a gap is refused. */
+  write(
+    handoff: Handoff,
+    holder: Holder,
+    offset: number,
+    text: string,
+  ): Awaitable<{ readonly offset: number } | Refusal>;
+  /** From this offset on, of the newest fence; null: nothing was written. */
+  read(namespace: string, id: string, offset: number): Awaitable<Chunks | null>;
+}
+type Awaitable<Value> = Value | Promise<Value>;
+
+export class ChunkBuffers implements ChunkStreams {
   readonly #limits: EngineLimits;
   readonly #streams = new Map<string, Stream>();
   #units = 0;
@@ -31,24 +50,16 @@ export class ChunkBuffers {
     this.#limits = limits;
   }
 
-  /** Repeating what was written changes nothing; a gap is refused. */
-  write(
-    handoff: Handoff,
-    holder: { readonly agent: string; readonly fence: number },
-    offset: number,
-    text: string,
-  ): { readonly offset: number } | Refusal {
+  write(handoff: Handoff, holder: Holder, offset: number, text: string): { readonly offset: number } | Refusal {
     const { namespace, id } = handoff.accepted;
     const lease = liveLease(handoff);
     if (lease?.fence !== holder.fence || lease.agent !== holder.agent) {
-      return { code: 412, reason: "lease_lost", message: `fence ${holder.fence} of handoff ${id} is over` };
+      return leaseLost(id, holder.fence);
     }
     const key = keyOf(namespace, id);
     const stream = this.#stream(key, holder.fence);
     const end = stream.floor + stream.text.length;
-    if (offset > end) {
-      return { code: 409, reason: "chunk_gap", message: `the next chunk begins at offset ${end}, not ${offset}` };
-    }
+    if (offset > end) return chunkGap(end, offset);
     const fresh = text.slice(end - offset);
     stream.text += fresh;
     this.#units += fresh.length;
@@ -95,6 +106,14 @@ export class ChunkBuffers {
       this.#streams.delete(key);
     }
   }
+}
+
+export function leaseLost(id: string, fence: number): Refusal {
+  return { code: 412, reason: "lease_lost", message: `fence ${fence} of handoff ${id} is over` };
+}
+
+export function chunkGap(end: number, offset: number): Refusal {
+  return { code: 409, reason: "chunk_gap", message: `the next chunk begins at offset ${end}, not ${offset}` };
 }
 
 function keyOf(namespace: string, id: string): string {

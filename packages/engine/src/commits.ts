@@ -45,7 +45,14 @@ export class Commits {
   }
 
   /** An empty commit leaves what was kept for this batch to other nodes. */
-  async #shared(others: OtherNodes, batch: Batch, units: readonly Unit[], sent: readonly UnitBuilder[]): Promise<void> {
+  async #shared(
+    others: OtherNodes,
+    batch: Batch,
+    decided: readonly Unit[],
+    sent: readonly UnitBuilder[],
+  ): Promise<void> {
+    const { resumed_at } = batch.timing;
+    const units = decided.map((unit) => ({ ...unit, resumed_at }));
     others.sending(units);
     const results = await this.#send(units, sent);
     others.unsent(units.filter((_, index) => results[index] !== "ok"));

@@ -10,7 +10,7 @@ import { makeId } from "@handfast/protocol";
 import { AskerWork } from "./asker-work.ts";
 import { Batch } from "./batch.ts";
 import { bodyBytes } from "./body-cache.ts";
-import { ChunkBuffers } from "./chunks.ts";
+import { ChunkBuffers, type ChunkStreams } from "./chunks.ts";
 import { Claims } from "./claims.ts";
 import { Clock } from "./clock.ts";
 import { ClockMark } from "./clock-mark.ts";
@@ -39,18 +39,19 @@ import type {
 } from "./requests.ts";
 import { Router } from "./router.ts";
 import { Served } from "./served.ts";
+import { SharedChunks } from "./shared-chunks.ts";
 import type { Body, LogEntry, RecordWrite, Sharing, Store } from "./store.ts";
-import { tellEvents } from "./tell-events.ts";
+import { tellEvents, tellFollowed } from "./tell-events.ts";
 import { Pulse, Timers } from "./timers.ts";
 import { Upkeep } from "./upkeep.ts";
-import { Wakeups } from "./wakeups.ts";
+import { Wakeups, wakeKey } from "./wakeups.ts";
 import { Workers } from "./workers.ts";
 
 type EngineState = "starting" | "running" | "recovering" | "stopping" | "stopped" | "failed";
 
 export class Engine implements HandoffEngine {
   readonly wakeups: Wakeups;
-  readonly chunks: ChunkBuffers;
+  readonly chunks: ChunkStreams;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #limits: EngineLimits;
@@ -88,14 +89,15 @@ export class Engine implements HandoffEngine {
     this.#limits = { ...engineLimits, ...options.limits };
     this.#coreLimits = { ...coreLimits, ...options.coreLimits };
     this.wakeups = new Wakeups(surroundings);
-    this.chunks = new ChunkBuffers(this.#limits);
+    const { sharing } = store;
+    this.chunks = sharing ? new SharedChunks(sharing, this.#limits) : new ChunkBuffers(this.#limits);
     this.#jobs = new JobQueue(this.#limits);
     this.#room = new DiskRoom(this.#limits);
     const [now, pendingBytes] = [() => this.now(), () => this.#jobs.bytes];
     this.#upkeep = new Upkeep({ store, room: this.#room, limits: this.#limits, now, pendingBytes });
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased, options.onWorkerLeft);
-    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), store.sharing !== undefined);
+    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), sharing !== undefined);
     const poison = new Poison();
     this.#served = new Served(store, this.#limits.remembered_ties);
     const { standing, onBug } = options;
@@ -119,7 +121,7 @@ export class Engine implements HandoffEngine {
       planDue: (batch, settled) => planDue(batch, this.#limits, newId, poison, settled, (bug) => onBug?.(bug)),
       enqueue: (job) => this.#enqueue(job),
     });
-    this.#others = store.sharing === undefined ? null : this.#follow(store.sharing);
+    this.#others = sharing === undefined ? null : this.#follow(sharing);
     this.#commits = new Commits({ store, mark: this.#mark, others: this.#others, onCommit: options.onCommit });
   }
 
@@ -131,8 +133,10 @@ export class Engine implements HandoffEngine {
   async start(): Promise<void> {
     this.#clock.goOnAfter(Math.max(await this.#store.latest(), await this.#mark.read()));
     await this.#clock.set();
-    await this.#others?.start();
+    await this.#others?.begin();
     await this.#readFigures();
+    if (this.#others !== null) await this.#options.reread?.(this.#pulse.resumed_at);
+    this.#others?.follow();
     this.#state = "running";
     this.#pulse.start(() => {
       this.#timers.setAnew();
@@ -150,6 +154,8 @@ export class Engine implements HandoffEngine {
       limits: this.#limits,
       timing: () => ({ limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at }),
       now: () => this.now(),
+      tell: (met) => tellFollowed(met, this.#options),
+      onText: (namespace, id) => this.wakeups.publish([wakeKey.handoff(namespace, id)]),
       onLook: async () => {
         await this.#clock.set();
         // What another node kept for itself a moment ago it may have left.
@@ -357,7 +363,7 @@ export class Engine implements HandoffEngine {
       this.#memory.remember(batch.units);
       this.#askerWork.note(batch.units);
       const { onEvents, onBug } = this.#options;
-      if (onEvents !== undefined) tellEvents(batch.units, resumed_at, onEvents, onBug);
+      if (onEvents !== undefined && this.#others === null) tellEvents(batch.units, resumed_at, onEvents, onBug);
       this.#claims.handOver(served);
       this.#answer(plans);
       if (more) this.#jobs.add(goOn);
@@ -405,7 +411,7 @@ export class Engine implements HandoffEngine {
       await this.#store.recover();
       await this.#mark.read();
       await this.#clock.set();
-      await this.#others?.start();
+      await this.#others?.begin();
       this.#memory.forget();
       this.#workers.forget();
       this.#served.forget();
@@ -413,6 +419,7 @@ export class Engine implements HandoffEngine {
       this.#pulse.resume();
       await this.#readFigures();
       await this.#options.reread?.(this.#pulse.resumed_at);
+      if (!this.#isStopping) this.#others?.follow();
       this.#state = this.#isStopping ? "stopping" : "running";
       if (!this.#isStopping) await this.#timers.start();
       this.#trouble = null;

@@ -1,4 +1,4 @@
-export { ChunkBuffers } from "./chunks.ts";
+export type { Chunks } from "./chunks.ts";
 export { readResumes } from "./clock-mark.ts";
 export { Engine } from "./engine.ts";
 export { EngineFault } from "./fault.ts";

@@ -20,10 +20,19 @@ interface OtherNodesOptions {
   readonly limits: Pick<EngineLimits, "follow_every_ms" | "follow_events">;
   readonly timing: () => Timing;
   readonly now: () => Time;
+  /** Every event of all nodes, this one's too, in the log's order. */
+  readonly tell: (met: Met) => void;
+  /** Another node has written streamed output of this handoff. */
+  readonly onText: (namespace: string, id: string) => void;
   /** After every look, whether or not it found something. */
   readonly onLook: () => Promise<void>;
   /** The store did not answer. */
   readonly onFault: (error: unknown) => void;
+}
+
+/** An event as it was met in the log. */
+interface Met extends FollowedEvent {
+  readonly event: HandoffEvent;
 }
 
 /** What was told of one handoff, in order. */
@@ -44,15 +53,21 @@ export class OtherNodes {
     this.#options = options;
   }
 
-  /** From what is newest now; begun anew after the store was read afresh. */
-  async start(): Promise<void> {
+  /** Takes what is newest now as known; done anew after the store was read afresh. Nothing is told before `follow`. */
+  async begin(): Promise<void> {
     this.stop();
     await this.#looking;
     this.#own.clear();
-    const { sharing } = this.#options;
-    this.#after_pos = await sharing.head();
+    this.#after_pos = await this.#options.sharing.head();
+  }
+
+  follow(): void {
     this.#running = true;
-    this.#unlisten = sharing.listen(() => this.#lookSoon());
+    const { sharing, onText } = this.#options;
+    const unlisten = [sharing.listen(() => this.#lookSoon()), sharing.listenToText(onText)];
+    this.#unlisten = () => {
+      for (const end of unlisten) end();
+    };
     this.#arm();
   }
 
@@ -90,17 +105,19 @@ export class OtherNodes {
   }
 
   async #look(): Promise<void> {
-    const { limits, sharing, onLook, onFault } = this.#options;
+    const { limits, sharing, tell, onLook, onFault } = this.#options;
     try {
       while (this.#asked && this.#running) {
         this.#asked = false;
         const followed = await sharing.follow(this.#after_pos, limits.follow_events);
         if (!this.#running) return;
-        const others = this.#notOwn(followed);
+        const met = followed.flatMap(eventOf);
+        const others = this.#notOwn(met);
         for (const [namespace, lives] of Map.groupBy(others, ([first]) => first.namespace)) {
           await this.#learn(namespace, lives);
         }
         this.#after_pos = followed.at(-1)?.pos ?? this.#after_pos;
+        for (const one of met) tell(one);
         if (followed.length >= limits.follow_events) this.#asked = true;
       }
       if (this.#running) await onLook();
@@ -122,12 +139,9 @@ export class OtherNodes {
   }
 
   /** By handoff, in the order of the first event of each. */
-  #notOwn(followed: readonly FollowedEvent[]): readonly Life[] {
+  #notOwn(met: readonly Met[]): readonly Life[] {
     const others = new Map<string, [HandoffEvent, ...HandoffEvent[]]>();
-    for (const { namespace, json } of followed) {
-      const event: HandoffEvent | { readonly handoff?: undefined } = JSON.parse(json);
-      // An entry of no handoff: nobody waits for those but who follows the log.
-      if (event.handoff === undefined) continue;
+    for (const { namespace, event } of met) {
       if (this.#own.delete(nameOf(event))) continue;
       const name = `${namespace} ${event.handoff}`;
       const known = others.get(name);
@@ -136,6 +150,12 @@ export class OtherNodes {
     }
     return [...others.values()];
   }
+}
+
+/** An entry of no handoff is left out: nobody waits for those but who follows the log. */
+function eventOf(followed: FollowedEvent): readonly Met[] {
+  const event: HandoffEvent | { readonly handoff?: undefined } = JSON.parse(followed.json);
+  return event.handoff === undefined ? [] : [{ ...followed, event }];
 }
 
 function* namesOf(units: readonly Unit[]): Generator<string> {

@@ -62,6 +62,8 @@ export interface Unit {
   readonly entries?: readonly LogEntry[];
   /** Only where the store is shared: what else the unit was decided on. Not so any more, it conflicts. */
   readonly expects?: Expectation;
+  /** Only where the store is shared: since when the node that decided had been there. Kept with the unit's events. */
+  readonly resumed_at?: Time;
 }
 
 /** What a unit was decided on besides what it writes, as the store said it before the batch began. */
@@ -148,6 +150,8 @@ export interface StoredEvent {
   readonly pos: number;
   /** The event's JSON, exactly as it was first written. */
   readonly json: string;
+  /** Since when the node that decided it had been there; absent where that node was alone with the store. */
+  readonly resumed_at?: Time;
 }
 export interface EventPage {
   readonly events: readonly StoredEvent[];
@@ -172,6 +176,59 @@ export interface Beat {
   readonly progress: Progress | null;
 }
 
+/** That an agent or one of its workers was heard of by some node: worth telling the others, not worth keeping. */
+export interface SignOfLife {
+  readonly namespace: string;
+  readonly agent: string;
+  /** Null: of the agent, no worker was named. */
+  readonly worker: string | null;
+  readonly at: Time;
+  /** It waits for work at that node. */
+  readonly asking: boolean;
+}
+
+/** A part of what the holder of a fence streams, in UTF-16 units. */
+export interface TextPiece {
+  readonly namespace: string;
+  readonly id: string;
+  readonly fence: number;
+  readonly offset: number;
+  readonly text: string;
+  /** What lies wholly before this offset, and what other attempts streamed before, need not be kept. */
+  readonly floor: number;
+}
+/** Of the newest fence that something was streamed under. */
+export interface StreamedText {
+  readonly fence: number;
+  readonly floor: number;
+  readonly end: number;
+  /** Those that reach beyond the offset asked for, in order; they may overlap. */
+  readonly pieces: readonly { readonly offset: number; readonly text: string }[];
+}
+
+/**
+ * Bytes too large for a row, for every node to read: written in pieces under a name of the writer's choosing, and there under their
+ * digest once they are kept. Whoever keeps what is there already makes it young again.
+ */
+export interface SharedBytes {
+  /** All pieces but the last are of this length. */
+  readonly piece_bytes: number;
+  write(upload: string, nth: number, piece: Uint8Array, now: Time): Promise<void>;
+  /** Durable once it resolves. */
+  keep(upload: string, sha256: string, size: number, now: Time): Promise<void>;
+  /** What was written so far, and was not kept. */
+  drop(upload: string): Promise<void>;
+  size(sha256: string): Promise<number | null>;
+  /** Null: it is not there, or has no such piece. */
+  piece(sha256: string, nth: number): Promise<Uint8Array | null>;
+  /** Unless they were kept since: then somebody has just put them up. */
+  remove(sha256: string, kept_before: Time): Promise<void>;
+  /** In the order of their digests, after this one. */
+  list(after: string, limit: number): Promise<readonly { readonly sha256: string; readonly kept_at: Time }[]>;
+  /** Pieces from before then that were never kept: their writer is gone. */
+  sweep(written_before: Time): Promise<void>;
+}
+
 /** An event as whoever follows the whole log reads it. */
 export interface FollowedEvent extends StoredEvent {
   readonly namespace: string;
@@ -183,6 +240,17 @@ export interface Sharing {
   now(): Promise<Time>;
   /** Every node's `load` knows of them from then on. A fence that has passed is left as it is. */
   beat(beats: readonly Beat[]): Promise<void>;
+  /** Tells the other nodes; an older sign of the same worker gives way. Gone after some minutes, or with a crash of the server. */
+  hear(signs: readonly SignOfLife[]): Promise<void>;
+  /** What any node told since then, some of it perhaps again; and when it was read. */
+  heard(since: Time): Promise<{ readonly signs: readonly SignOfLife[]; readonly read_at: Time }>;
+  /** Streamed output, for every node to read: not synced, and gone some minutes after the handoff's end. Of each stream one piece. */
+  appendText(pieces: readonly TextPiece[]): Promise<void>;
+  readText(namespace: string, id: string, offset: number): Promise<StreamedText | null>;
+  /** Calls back when another node has appended text of a handoff. It may miss some. */
+  listenToText(onText: (namespace: string, id: string) => void): () => void;
+  /** Of this namespace. */
+  bytes(namespace: string): SharedBytes;
   /** The log of all namespaces, in order, after a position. */
   follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]>;
   /** The newest position. */

@@ -8,6 +8,7 @@ import { Engine, type EngineLimits, type RecordWrite, type Store, type Surroundi
 import { type Logger, pino } from "pino";
 import { Artifacts } from "./artifacts/artifacts.ts";
 import { type ArtifactBytes, ArtifactFiles } from "./artifacts/files.ts";
+import { SharedArtifacts } from "./artifacts/shared-artifacts.ts";
 import type { Configuration } from "./configuration/configuration.ts";
 import { dropOver } from "./contracts/drop-over.ts";
 import { openContracts } from "./contracts/open-contracts.ts";
@@ -75,9 +76,9 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
   const metrics = new Metrics({ process: parts.process_metrics ?? true });
   const engine = engineOf(parts, metrics, log, {
     others: (handoff, besides) => directory.others(handoff, besides),
-    onEvents: (events, resumed_at) => {
-      reliability.apply(events, resumed_at);
-      tally.apply(events);
+    onEvents: (events, resumed_at, pos) => {
+      reliability.apply(events, resumed_at, pos);
+      tally.apply(events, pos);
     },
     reread: (resumed_at) => reread(resumed_at),
     standing: (_namespace, agent, capability, now) => standings.of(agent, capability, now),
@@ -107,6 +108,7 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
       await sessions.stop();
       await reliability.stop();
       await tally.stop();
+      await directory.stop();
       await engine.stop();
     },
   };
@@ -161,6 +163,10 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     now,
     limits,
     isAsking: (agent, worker) => engine.isAsking(namespace, agent, worker),
+    shared: store.sharing && {
+      sharing: store.sharing,
+      schedule: (after_ms, task) => surroundings.schedule(after_ms, task),
+    },
     warn: (about, message) => parts.log?.warn(about, message),
   });
   const routes = await Routes.open({ namespace, records, now });
@@ -189,7 +195,9 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     randomBytes,
   });
   const { reserve_bytes } = configuration.limits;
-  const bytes = parts.artifacts ?? new ArtifactFiles(data_directory);
+  const shared =
+    store.sharing && new SharedArtifacts({ bytes: store.sharing.bytes(namespace), now, space: () => store.space() });
+  const bytes = parts.artifacts ?? shared ?? new ArtifactFiles(data_directory);
   const artifacts = await Artifacts.open({ namespace, bytes, engine, store, reserve_bytes });
   // Of its own: what is compared for discovery pushes nothing out that handoffs are checked by.
   const compared = new Schemas(limits);

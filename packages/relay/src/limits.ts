@@ -221,6 +221,11 @@ export const limits = {
   /** How often a sign of life is written within one lease. */
   registration_signs_per_lease: 4,
   signs_saved_at_once: 500,
+  /** Nodes of one store pass on this often what they heard, and read what others did: known to all after twice as long. */
+  signs_shared_every_ms: 700,
+  /** Of a worker that waits for work its node says so this often. */
+  waiting_said_every_ms: 5 * second_ms,
+  signs_remembered_ms: 10 * minute_ms,
   /** A worker heard of within so long makes its agent live; one that left, within as long as routing waits for it. */
   live_ms: minute_ms,
   left_ms: engineLimits.worker_left_ms,

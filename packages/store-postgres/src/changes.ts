@@ -2,7 +2,7 @@
 
 import type { Accepted, Handoff, HandoffEvent } from "@handfast/core";
 import { type Body, type LogEntry, type RecordWrite, stateJson, type Write } from "@handfast/engine";
-import { Rows, type Shape } from "./arrays.ts";
+import { type Cell, Rows, type Shape } from "./arrays.ts";
 import { ensure } from "./errors.ts";
 import { type Judgement, nameOf, type Target } from "./judge.ts";
 import { namesInEntry, namesInEvent } from "./names-in.ts";
@@ -46,9 +46,9 @@ export class Changes {
     const free = numbers.values();
     const nums = new Map<string, number>();
     for (const [name, target] of targets) nums.set(name, target.before?.num ?? numberFrom(free));
-    for (const { writes, entries = [] } of units) {
-      for (const { events } of writes) for (const event of events) this.#tell(event);
-      for (const entry of entries) this.#note(entry);
+    for (const { writes, entries = [], resumed_at = null } of units) {
+      for (const { events } of writes) for (const event of events) this.#tell(event, resumed_at);
+      for (const entry of entries) this.#note(entry, resumed_at);
     }
     for (const [name, target] of targets) this.#target(numberOf(nums, name), target);
     this.#enclosures(
@@ -90,25 +90,24 @@ export class Changes {
     return found;
   }
 
-  #tell(event: HandoffEvent): void {
-    const { namespace, handoff: id, correlation_id, at } = event;
-    const correlation = correlation_id === id ? null : correlation_id;
-    this.#log(namespace, id, correlation, at, namesInEvent(event), event);
+  #tell(event: HandoffEvent, resumed_at: number | null): void {
+    const { namespace, handoff, at } = event;
+    const correlation_id = event.correlation_id === handoff ? null : event.correlation_id;
+    this.#log({ namespace, handoff, correlation_id, at, resumed_at }, namesInEvent(event), event);
   }
 
-  #note(entry: LogEntry): void {
-    this.#log(entry.namespace, of_no_handoff, null, entry.at, namesInEntry(entry), entry);
+  #note(entry: LogEntry, resumed_at: number | null): void {
+    const { namespace, at } = entry;
+    const place = { namespace, handoff: of_no_handoff, correlation_id: null, at, resumed_at };
+    this.#log(place, namesInEntry(entry), entry);
   }
 
   #log(
-    namespace: string,
-    id: string,
-    correlation_id: string | null,
-    at: number,
+    about: Readonly<Record<Exclude<keyof typeof eventShape, "agents" | "json">, Cell>>,
     agents: string,
     told: HandoffEvent | LogEntry,
   ): void {
-    this.#events.add({ namespace, handoff: id, correlation_id, at, agents, json: JSON.stringify(told) });
+    this.#events.add({ ...about, agents, json: JSON.stringify(told) });
   }
 
   #target(num: number, { before, first, last }: Target): void {

@@ -33,6 +33,19 @@ export const partitions_ahead = 2;
 /** How long dropping a partition may wait for readers of the log before it is left for the next time. */
 export const drop_wait_ms = 200;
 
+/** Signs of life are told to other nodes within so long, or not at all; and are kept for those so long. */
+export const sign_travels_ms = 5_000;
+export const sign_kept_ms = 600_000;
+
+/** Streamed output is kept so long after the handoff's end, and at most so many characters of it. */
+export const chunk_kept_ms = 600_000;
+export const chunk_characters = 256 * 1_048_576;
+/** The server takes no longer message with a signal. */
+export const signal_bytes = 7_500;
+
+/** Artifacts are written and read in pieces of so many bytes. */
+export const artifact_piece_bytes = 262_144;
+
 /** Rows that a list looks at in one statement. */
 export const scan_rows = 2_000;
 

@@ -1,6 +1,6 @@
 /** Several nodes on one database: none of them owns a handoff, and none is needed for another to go on. */
 
-import { type Handoff, hasEnded, type Time } from "@handfast/core";
+import { type Handoff, type HandoffEvent, hasEnded, type Time } from "@handfast/core";
 import { wakeKey } from "@handfast/engine";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { holderOf, Node, namespace } from "./testing/nodes.ts";
@@ -137,6 +137,49 @@ test("under load each handoff is done once, lanes keep their order, and no call 
   }
   expect(nodes.flatMap(({ recoveries }) => recoveries)).toEqual([]);
 }, 120_000);
+
+test("every node is told of all nodes' events, in the log's order, each once, and what it was decided under", async () => {
+  const url = server.url(await server.createDatabase());
+  const listeners = [1, 2, 3].map(() => new Listener());
+  const nodes = await Promise.all(listeners.map((listener) => Node.start(url, { onEvents: listener.onEvents })));
+  started.push(...nodes);
+  const [first] = nodes;
+  if (!first) throw new Error("too few nodes");
+  await Promise.all(nodes.flatMap((node) => Array.from({ length: 10 }, () => node.submit())));
+  for (const node of nodes) {
+    for (const leased of await node.claim("bob-1", { slots: 10, wait_ms: patience_ms })) {
+      await node.ack(leased);
+      await node.complete(leased);
+    }
+  }
+  const logged = (await first.store.sharing?.follow(0, 10_000)) ?? [];
+  expect(logged.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(logged.map(({ resumed_at }) => resumed_at)).size).toBe(3);
+  for (const listener of listeners) {
+    await listener.until(logged.at(-1)?.pos ?? 0);
+    expect(listener.told).toEqual(
+      logged.map(({ pos, json, resumed_at }) => ({ pos, resumed_at, event: JSON.parse(json) })),
+    );
+  }
+});
+
+class Listener {
+  readonly told: { readonly pos: number | undefined; readonly resumed_at: Time; readonly event: HandoffEvent }[] = [];
+  #heard = () => {};
+
+  readonly onEvents = (events: readonly HandoffEvent[], resumed_at: Time, pos?: number): void => {
+    for (const event of events) this.told.push({ pos, resumed_at, event });
+    this.#heard();
+  };
+
+  async until(pos: number): Promise<void> {
+    while ((this.told.at(-1)?.pos ?? 0) < pos) {
+      await new Promise<void>((resolve) => {
+        this.#heard = resolve;
+      });
+    }
+  }
+}
 
 async function untilEnded(node: Node, id: string): Promise<Handoff | null> {
   for (;;) {

@@ -2,15 +2,20 @@
 
 import type { Time } from "@handfast/core";
 import type { Asks } from "./connection.ts";
-import { tally_rows } from "./limits.ts";
+import { chunk_characters, chunk_kept_ms, sign_kept_ms, tally_rows } from "./limits.ts";
 import { lastPosition, partitionName, partitionOf } from "./partitions.ts";
 import { number, numberOrNull } from "./rows.ts";
+import { boundChunks, pruneChunks } from "./sql/chunk.ts";
 import { findFirst, findPruned, oldestKept, pruneEvents, raiseFloor, readLog } from "./sql/event.ts";
 import { countTally, sumTally } from "./sql/handoff.ts";
 import { pruneKeys } from "./sql/key.ts";
+import { pruneSigns } from "./sql/sign.ts";
 
 export async function prune(connection: Asks, now: Time, events_before: Time, limit: number) {
   const keys = (await connection.ask(pruneKeys, now, limit)).length;
+  await connection.ask(pruneSigns, now - sign_kept_ms);
+  await connection.ask(pruneChunks, now - chunk_kept_ms);
+  await connection.ask(boundChunks, chunk_characters);
   return { events: await pruneLog(connection, events_before, limit), keys };
 }
 

@@ -6,7 +6,7 @@
 import type { EventPage, EventQuery } from "@handfast/engine";
 import type { Asks, Parameter } from "./connection.ts";
 import { clock_slack_ms } from "./limits.ts";
-import { number, type Row, text } from "./rows.ts";
+import { number, numberOrNull, type Row, text } from "./rows.ts";
 import { readLog } from "./sql/event.ts";
 
 export async function readEvents(asks: Asks, query: EventQuery): Promise<EventPage> {
@@ -16,8 +16,9 @@ export async function readEvents(asks: Asks, query: EventQuery): Promise<EventPa
   return { events: found.map(eventOf), floor: number(rows[0], "floor"), head: number(rows[0], "head") };
 }
 
-function eventOf(row: Row): EventPage["events"][number] {
-  return { pos: number(row, "pos"), json: text(row, "json") };
+export function eventOf(row: Row): EventPage["events"][number] {
+  const resumed_at = numberOrNull(row, "resumed_at");
+  return { pos: number(row, "pos"), json: text(row, "json"), ...(resumed_at !== null && { resumed_at }) };
 }
 
 function eventsSql(query: EventQuery, parameters: Parameter[]): string {
@@ -36,16 +37,16 @@ function eventsSql(query: EventQuery, parameters: Parameter[]): string {
   const limit = put(query.limit);
   const where = conditions.join(" AND ");
   const ordered = (more: string) =>
-    `(SELECT pos, json FROM handfast.event WHERE ${where}${more} ORDER BY pos LIMIT ${limit})`;
+    `(SELECT pos, json, resumed_at FROM handfast.event WHERE ${where}${more} ORDER BY pos LIMIT ${limit})`;
   const found =
     query.correlation_id === undefined ? ordered("") : correlated(ordered, put(query.correlation_id), limit);
-  return `SELECT log.floor, log.head, found.pos, found.json FROM (${readLog}) AS log
+  return `SELECT log.floor, log.head, found.pos, found.json, found.resumed_at FROM (${readLog}) AS log
     LEFT JOIN LATERAL ${found} AS found ON true ORDER BY found.pos`;
 }
 
 /** A handoff that began a correlation has its own id, and none beside it. */
 function correlated(ordered: (more: string) => string, id: string, limit: string): string {
   const own = ` AND event.handoff = ${id} AND event.correlation_id IS NULL`;
-  return `(SELECT pos, json FROM (${ordered(` AND event.correlation_id = ${id}`)} UNION ALL ${ordered(own)}) AS both_kinds
+  return `(SELECT pos, json, resumed_at FROM (${ordered(` AND event.correlation_id = ${id}`)} UNION ALL ${ordered(own)}) AS both_kinds
     ORDER BY pos LIMIT ${limit})`;
 }

@@ -8,12 +8,18 @@
 
 import { randomUUID } from "node:crypto";
 import type { Time } from "@handfast/core";
-import type { Beat, FollowedEvent, Sharing } from "@handfast/engine";
+import type { Beat, FollowedEvent, Sharing, SignOfLife, TextPiece } from "@handfast/engine";
 import { Rows } from "./arrays.ts";
 import type { Reads } from "./connection.ts";
-import { number, text } from "./rows.ts";
+import { sign_travels_ms } from "./limits.ts";
+import { eventOf } from "./read-events.ts";
+import { number, text, truth } from "./rows.ts";
+import { PostgresBytes } from "./shared-bytes.ts";
+import { SharedText } from "./shared-text.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
+import { readClock } from "./sql/clock.ts";
 import { followEvents, readHead } from "./sql/event.ts";
+import { findSigns, of_no_worker, putSigns, signShape } from "./sql/sign.ts";
 
 const channel = "handfast";
 
@@ -27,12 +33,16 @@ export class PostgresSharing implements Sharing {
   #sending = false;
   #is_due = false;
 
+  readonly #text: SharedText;
+
   constructor(read: Read) {
     this.#read = read;
+    this.#text = new SharedText(read, this.#node);
   }
 
   /** Listens by these connections from now on. */
   attach(pool: Reads): void {
+    this.#text.attach(pool);
     const heard = (from: string) => {
       if (from !== this.#node) this.#tell();
     };
@@ -64,8 +74,7 @@ export class PostgresSharing implements Sharing {
   }
 
   async now(): Promise<Time> {
-    const statement = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
-    return number((await this.#read((reads) => reads.ask(statement)))[0], "now");
+    return number((await this.#read((reads) => reads.ask(readClock)))[0], "now");
   }
 
   async beat(beats: readonly Beat[]): Promise<void> {
@@ -78,9 +87,50 @@ export class PostgresSharing implements Sharing {
     await this.#read((reads) => reads.ask(putBeats, ...rows.parameters()));
   }
 
+  async hear(signs: readonly SignOfLife[]): Promise<void> {
+    const rows = new Rows(signShape);
+    // Of several of one worker the last says it all, and one statement may write a row only once.
+    const last = new Map(signs.map((sign) => [JSON.stringify([sign.namespace, sign.agent, sign.worker]), sign]));
+    for (const sign of last.values()) rows.add({ ...sign, worker: sign.worker ?? of_no_worker });
+    await this.#read((reads) => reads.ask(putSigns, ...rows.parameters()));
+  }
+
+  async heard(since: Time): Promise<{ readonly signs: readonly SignOfLife[]; readonly read_at: Time }> {
+    // What was told before this is seen below, unless it was still on its way.
+    const read_at = await this.now();
+    const rows = await this.#read((reads) => reads.ask(findSigns, since - sign_travels_ms));
+    const signs = rows.map((row) => {
+      const worker = text(row, "worker");
+      return {
+        namespace: text(row, "namespace"),
+        agent: text(row, "agent"),
+        worker: worker === of_no_worker ? null : worker,
+        at: number(row, "at"),
+        asking: truth(row, "asking"),
+      };
+    });
+    return { signs, read_at };
+  }
+
+  appendText(pieces: readonly TextPiece[]): Promise<void> {
+    return this.#text.append(pieces);
+  }
+
+  readText(namespace: string, id: string, offset: number) {
+    return this.#text.read(namespace, id, offset);
+  }
+
+  listenToText(onText: (namespace: string, id: string) => void): () => void {
+    return this.#text.listen(onText);
+  }
+
+  bytes(namespace: string): PostgresBytes {
+    return new PostgresBytes(this.#read, namespace);
+  }
+
   async follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]> {
     const rows = await this.#read((reads) => reads.ask(followEvents, after_pos, limit));
-    return rows.map((row) => ({ pos: number(row, "pos"), namespace: text(row, "namespace"), json: text(row, "json") }));
+    return rows.map((row) => ({ ...eventOf(row), namespace: text(row, "namespace") }));
   }
 
   async head(): Promise<number> {

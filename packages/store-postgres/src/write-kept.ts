@@ -106,7 +106,8 @@ export class KeptWriter {
       await this.#asks.ask(makePartition(nth));
       this.#partitions.add(nth);
     }
-    const rows = given.map((event) => ({ ...event, agents: namesIn(event) }));
+    // Since when its node had been there only nodes tell each other: it is not part of what is moved.
+    const rows = given.map((event) => ({ ...event, agents: namesIn(event), resumed_at: null }));
     await this.#insert(insertPlacedEvents, placedEventShape, rows);
   }
 }

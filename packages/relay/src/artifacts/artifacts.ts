@@ -19,6 +19,8 @@ const referrers_looked_at = 1_000;
 const look_every_bytes = 32_000_000;
 /** A reference that was checked a moment ago may be in the commit that is on its way. */
 const reference_grace_ms = 10 * 60_000;
+/** Others may change the same record at the same time. */
+const most_tries = 10;
 
 interface StoredArtifact {
   readonly size: number;
@@ -31,7 +33,7 @@ export interface ArtifactsOptions {
   readonly namespace: string;
   readonly bytes: ArtifactBytes;
   readonly engine: Pick<Engine, "putRecords" | "now">;
-  readonly store: Pick<Store, "record" | "records" | "referrers" | "load">;
+  readonly store: Pick<Store, "record" | "records" | "referrers" | "load" | "sharing">;
   readonly reserve_bytes: number;
 }
 
@@ -117,7 +119,7 @@ export class Artifacts {
    */
   async #record(caller: Caller, sha256: string, facts: Pick<StoredArtifact, "size" | "media_type">): Promise<boolean> {
     const { namespace, engine } = this.#options;
-    for (let tries = 0; tries < 10; tries++) {
+    for (let tries = 0; tries < most_tries; tries++) {
       const { stored, version } = await this.#stored(sha256);
       const uploaders = [...new Set([...(stored?.uploaders ?? []), caller.name])];
       const value: StoredArtifact = { ...(stored ?? facts), uploaders, put_at: engine.now() };
@@ -125,7 +127,7 @@ export class Artifacts {
         return !(stored?.uploaders.includes(caller.name) ?? false);
       }
     }
-    throw new Problem(429, "busy", `Artifact ${sha256} keeps changing; try again.`, {}, 1);
+    throw changing(sha256);
   }
 
   async #stored(sha256: string): Promise<{ readonly stored: StoredArtifact | null; readonly version: number }> {
@@ -160,10 +162,28 @@ export class Artifacts {
     for (const [index, { sha256, size }] of references.entries()) {
       const found = await this.find(caller, sha256);
       this.#referred.set(sha256, this.#options.engine.now());
+      if (this.#options.store.sharing !== undefined) await this.#renew(sha256);
       if (found.size === size) continue;
       const detail = `Artifact ${sha256} has ${found.size} bytes, not ${size}.`;
       throw new Problem(400, "artifact_differs", detail, { fields: [`/artifacts/${index}/size`] });
     }
+  }
+
+  /**
+   * Another node, which knows nothing of the reference that is on its way, may be about to drop it: by a younger record it sees
+   * that it must not, or conflicts.
+   */
+  async #renew(sha256: string): Promise<void> {
+    const { namespace, engine } = this.#options;
+    for (let tries = 0; tries < most_tries; tries++) {
+      const { stored, version } = await this.#stored(sha256);
+      if (stored === null) throw unknown(sha256);
+      const now = engine.now();
+      if (stored.put_at > now - limits.unreferenced_artifact_life_ms / 2) return;
+      const value: StoredArtifact = { ...stored, put_at: now };
+      if (await engine.putRecords([{ namespace, kind, key: sha256, expected_version: version, value }])) return;
+    }
+    throw changing(sha256);
   }
 
   /** Drops what nobody refers to any more, a day after it was put up; and files that no record knows. */
@@ -191,7 +211,14 @@ export class Artifacts {
 }
 
 function isDiskFull(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+  if (!(error instanceof Error)) return false;
+  // Said by a store, or by the system of a file.
+  if ("fault" in error) return error.fault === "full";
+  return "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+}
+
+function changing(sha256: string): Problem {
+  return new Problem(429, "busy", `Artifact ${sha256} keeps changing; try again.`, {}, 1);
 }
 
 function outOfSpace(): Problem {

@@ -10,6 +10,11 @@ export interface Mark {
   readonly seq: number;
 }
 
+interface PlacedEvent {
+  readonly event: HandoffEvent;
+  readonly pos: number;
+}
+
 const page_events = 500;
 
 export function markOf({ at, handoff, seq }: HandoffEvent): Mark {
@@ -21,7 +26,7 @@ export async function* eventsAfter(
   store: Pick<Store, "events">,
   namespace: string,
   mark: Mark | null,
-): AsyncGenerator<HandoffEvent> {
+): AsyncGenerator<PlacedEvent> {
   yield* eventsFrom(store, namespace, mark === null ? 0 : await positionOf(store, namespace, mark));
 }
 
@@ -29,13 +34,13 @@ async function* eventsFrom(
   store: Pick<Store, "events">,
   namespace: string,
   first_pos: number,
-): AsyncGenerator<HandoffEvent> {
+): AsyncGenerator<PlacedEvent> {
   for (let after_pos = first_pos; ; ) {
     const { events } = await store.events({ namespace, after_pos, limit: page_events });
     for (const { pos, json } of events) {
       const entry = JSON.parse(json) as HandoffEvent | { readonly seq?: undefined };
       // Entries that are of no handoff have no number.
-      if (entry.seq !== undefined) yield entry;
+      if (entry.seq !== undefined) yield { event: entry, pos };
       after_pos = pos;
     }
     if (events.length < page_events) return;
@@ -47,7 +52,7 @@ export async function lastEvent(store: Pick<Store, "events">, namespace: string)
   const { head } = await store.events({ namespace, after_pos: 0, limit: 1 });
   for (let before = head; before > 0; before -= page_events) {
     let last: HandoffEvent | null = null;
-    for await (const event of eventsFrom(store, namespace, Math.max(0, before - page_events))) last = event;
+    for await (const { event } of eventsFrom(store, namespace, Math.max(0, before - page_events))) last = event;
     if (last !== null) return last;
   }
   return null;

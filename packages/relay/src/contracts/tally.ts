@@ -1,11 +1,12 @@
 /**
  * What became of the handoffs under each contract, counted from the log's events and kept across restarts. What was counted is
  * written together with a mark, the last event that was told; a relay that starts reads the log after it. So each end
- * counts once, wherever the process died.
+ * counts once, wherever the process died. On a shared store every node counts the log of all, and one of them writes.
  */
 
 import type { ContractVerdict, HandoffEvent } from "@handfast/core";
 import type { RecordWrite, Store, StoredRecord, Surroundings } from "@handfast/engine";
+import { OneWriter } from "../directory/one-writer.ts";
 import { Turns } from "../directory/turns.ts";
 import type { RelayLimits } from "../limits.ts";
 import { type Counts, counted, nothingCounted } from "./fulfilment.ts";
@@ -17,7 +18,7 @@ const mark_key = "mark";
 
 export interface TallyOptions {
   readonly namespace: string;
-  readonly store: Pick<Store, "events" | "records">;
+  readonly store: Pick<Store, "events" | "records" | "record" | "sharing">;
   readonly put: (writes: readonly RecordWrite[]) => Promise<boolean>;
   readonly schedule: Surroundings["schedule"];
   readonly limits: RelayLimits;
@@ -32,6 +33,10 @@ export class Tally {
   readonly #versions = new Map<string, number>();
   /** Contracts whose counts the store does not have yet. */
   readonly #changed = new Set<string>();
+  readonly #is_shared: boolean;
+  readonly #writer: OneWriter;
+  /** On a shared store: up to here the log was counted. */
+  #pos = 0;
   #last: HandoffEvent | null = null;
   #mark: Mark | null = null;
   /** Told since the mark was last written. */
@@ -41,6 +46,8 @@ export class Tally {
 
   private constructor(options: TallyOptions) {
     this.#options = options;
+    this.#is_shared = options.store.sharing !== undefined;
+    this.#writer = new OneWriter(this.#is_shared);
   }
 
   /** To be called before anything is committed: from then on every event is told by `apply`. */
@@ -48,6 +55,7 @@ export class Tally {
     const tally = new Tally(options);
     const records = await options.store.records(options.namespace, kind);
     tally.#learnVersions(records);
+    tally.#writer.mayWrite(tally.#versions.get(mark_key) ?? 0);
     for (const { key, value } of records) {
       if (key === mark_key) tally.#mark = value as Mark;
       else tally.#counts.set(key, value as Counts);
@@ -64,8 +72,12 @@ export class Tally {
   }
 
   /** Events of one handoff, in order, once they are safe. */
-  apply(events: readonly HandoffEvent[]): void {
+  apply(events: readonly HandoffEvent[], pos?: number): void {
     if (events[0]?.namespace !== this.#options.namespace) return;
+    if (pos !== undefined) {
+      if (pos <= this.#pos) return;
+      this.#pos = pos;
+    }
     for (const event of events) this.#count(event);
     this.#last = events.at(-1) ?? this.#last;
     this.#told += events.length;
@@ -107,9 +119,10 @@ export class Tally {
 
   async #catchUp(): Promise<void> {
     const { store, namespace } = this.#options;
-    for await (const event of eventsAfter(store, namespace, this.#marked())) {
+    for await (const { event, pos } of eventsAfter(store, namespace, this.#marked())) {
       this.#count(event);
       this.#last = event;
+      this.#pos = pos;
       this.#told += 1;
     }
     if (this.#changed.size > 0) this.#writeLater();
@@ -123,7 +136,8 @@ export class Tally {
 
   #writeLater(): void {
     if (this.#isStopped || this.#cancelWrite !== null) return;
-    this.#cancelWrite = this.#options.schedule(this.#options.limits.contract_write_ms, () => {
+    const delay_ms = this.#options.limits.contract_write_ms * this.#writer.patience;
+    this.#cancelWrite = this.#options.schedule(delay_ms, () => {
       void this.#write();
     });
   }
@@ -134,6 +148,7 @@ export class Tally {
       this.#cancelWrite?.();
       this.#cancelWrite = null;
       if (this.#last === null && this.#changed.size === 0) return;
+      if (this.#is_shared && !(await this.#isMine())) return;
       const mark = this.#marked();
       const changed = [...this.#changed];
       this.#changed.clear();
@@ -143,13 +158,42 @@ export class Tally {
         if (!(await this.#options.put(writes)))
           throw new Error("the counts of contracts were written by somebody else");
         for (const { key, expected_version } of writes) this.#versions.set(key, expected_version + 1);
+        this.#writer.wrote(this.#versions.get(mark_key) ?? 0);
       } catch (error) {
         for (const id of changed) this.#changed.add(id);
+        this.#writer.lost();
         if (this.#isStopped) return;
-        this.#options.onUnwritten(error);
+        // Several nodes write: that another was faster is nothing to tell of, and the next look finds out.
+        if (!this.#is_shared) this.#options.onUnwritten(error);
         this.#writeLater();
       }
     });
+  }
+
+  /** Whether this node is the one to write now; if not, when to look again. */
+  async #isMine(): Promise<boolean> {
+    const { store, namespace, onUnwritten } = this.#options;
+    try {
+      const record = await store.record(namespace, kind, mark_key);
+      const is_mine = this.#writer.mayWrite(record?.version ?? 0);
+      if (!is_mine) this.#learnOthers(await store.records(namespace, kind));
+      const [own, written] = [this.#marked(), (record?.value ?? null) as Mark | null];
+      // Somebody has written all that this node knows.
+      if (own?.handoff === written?.handoff && own?.seq === written?.seq) return false;
+      if (!is_mine) this.#writeLater();
+      return is_mine;
+    } catch (error) {
+      if (!this.#isStopped) onUnwritten(error);
+      this.#writeLater();
+      return false;
+    }
+  }
+
+  /** Counts that another node has dropped were of a contract that is over. */
+  #learnOthers(records: readonly StoredRecord[]): void {
+    const stored = new Set(records.map(({ key }) => key));
+    for (const key of [...this.#versions.keys()]) if (!stored.has(key)) this.forgotten(key);
+    this.#learnVersions(records);
   }
 
   #record(key: string, value: unknown): RecordWrite {

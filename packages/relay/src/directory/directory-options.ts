@@ -3,6 +3,7 @@
 import type { Time } from "@handfast/core";
 import type { RelayLimits } from "../limits.ts";
 import type { Schemas } from "../schemas/schemas.ts";
+import type { SignsShared } from "./presence.ts";
 import type { Records } from "./records.ts";
 
 export interface DirectoryOptions {
@@ -11,8 +12,9 @@ export interface DirectoryOptions {
   readonly schemas: Schemas;
   readonly now: () => Time;
   readonly limits?: RelayLimits;
-  /** Whether this worker waits for work at this moment. */
+  /** Whether this worker waits for work here at this moment. */
   readonly isAsking?: (agent: string, worker: string) => boolean;
+  readonly shared?: SignsShared | undefined;
   /** Told of what a person should know, though nobody's call failed. */
   readonly warn?: (about: Readonly<Record<string, unknown>>, message: string) => void;
 }

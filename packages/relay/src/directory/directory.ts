@@ -3,8 +3,8 @@
  * store. Answers where a handoff can go, what a worker serves, and whether input and output fit.
  */
 
-import { type Handoff, type HandoffError, liveLease, queueOf, type TargetFit, type Time } from "@handfast/core";
-import type { Offer, RecordWrite } from "@handfast/engine";
+import { type Handoff, liveLease, queueOf, type TargetFit, type Time } from "@handfast/core";
+import type { Offer } from "@handfast/engine";
 import {
   type Capability,
   type CostOpening,
@@ -28,8 +28,8 @@ import { Manifests, type Offers } from "./manifests.ts";
 import { OfferedBefore } from "./offered-before.ts";
 import { Offerings } from "./offerings.ts";
 import { Presence } from "./presence.ts";
-import { type Change, commitChanges, RecordTable } from "./record-table.ts";
-import { type OutputFault, TargetFits } from "./target-fits.ts";
+import { type Change, commitChanges, RecordTable, withoutMemory } from "./record-table.ts";
+import { type OutputFault, otherVersion, TargetFits } from "./target-fits.ts";
 import { Turns } from "./turns.ts";
 
 export type { AgentChange } from "./agent-change.ts";
@@ -59,9 +59,10 @@ export class Directory {
     this.costs = new Costs(namespace);
     this.offeredBefore = new OfferedBefore(namespace, this.limits);
     const { limits, turns } = this;
-    const { isAsking = () => false, warn = () => {} } = options;
+    const { isAsking = () => false, warn = () => {}, shared } = options;
+    const onReturn = (name: string) => this.offerings.add(name, this.capabilities(name));
     const onUnsaved = (error: unknown) => warn({ err: error }, "signs of life could not be written");
-    this.presence = new Presence({ namespace, records, now, limits, turns, isAsking, onUnsaved });
+    this.presence = new Presence({ namespace, records, now, limits, turns, isAsking, onReturn, onUnsaved, shared });
     const onDropped = (agent: string, digest: string) =>
       warn({ agent, digest }, "an agent has more manifests than are kept; its oldest was dropped");
     this.history = new ManifestHistory({ namespace, records, limits, onDropped });
@@ -121,9 +122,8 @@ export class Directory {
   }
 
   seen(name: string, worker: string | null, sign?: Sign): void {
-    const agent = this.records.get(name);
-    if (agent === undefined) return;
-    if (this.presence.seen(name, worker, sign)) this.offerings.add(name, this.capabilitiesOf(agent));
+    if (this.records.get(name) === undefined) return;
+    this.presence.seen(name, worker, sign);
     // Whoever calls makes the others' lapses noticed, so that they are known after a restart.
     this.leaveOutLapsed();
   }
@@ -131,6 +131,15 @@ export class Directory {
   /** The worker took its claim back, gave a lease back, or its connection is over. */
   left(name: string, worker: string): void {
     this.presence.left(name, worker);
+  }
+
+  /** Whether this worker waits for work at this moment, at any node. */
+  isAsking(name: string, worker: string): boolean {
+    return this.presence.isAsking(name, worker);
+  }
+
+  stop(): Promise<void> {
+    return this.presence.stop();
   }
 
   /** Until when its registration holds without a further sign of life; 0: there is no such agent. */
@@ -430,17 +439,6 @@ const nobody: ReadonlySet<string> = new Set();
 
 function namesOf(capabilities: readonly Capability[]): readonly string[] {
   return capabilities.map(({ name }) => name);
-}
-
-function otherVersion(name: string, { name: capability, version }: Capability, range: string): HandoffError {
-  const now = version === undefined ? "without saying its version" : `in version ${version}`;
-  const message = `The agent ${name} offers ${capability} ${now}; the handoff asks for ${range}.`;
-  return { reason: "version_differs", message };
-}
-
-/** Of what is never held in memory. */
-function withoutMemory(write: RecordWrite): Change {
-  return { write, apply: () => {} };
 }
 
 export function unknownAgent(name: string): Problem {

@@ -1,6 +1,7 @@
 /**
- * When an agent and its workers were last heard of, and which workers have left: whoever takes its claim back, gives a lease back
- * or closes its connection asks for nothing more, and is soon gone. In memory only: after a restart they are simply heard of again.
+ * When an agent and its workers were last heard of, here or by another node, and which workers have left: whoever takes its claim
+ * back, gives a lease back or closes its connection asks for nothing more, and is soon gone. In memory only: after a restart they
+ * are simply heard of again.
  */
 
 import type { Duration, Time } from "@handfast/core";
@@ -40,9 +41,9 @@ export class Liveness {
 
   seen(agent: string, worker: string | null, at: Time, sign: Sign = "holds"): void {
     const entry = this.heard.get(agent) ?? { at, workers: new Map<string, Worker>() };
-    entry.at = at;
+    entry.at = Math.max(entry.at, at);
     this.heard.set(agent, entry);
-    if (worker === null) return;
+    if (worker === null || (entry.workers.get(worker)?.at ?? 0) > at) return;
     const has_left = sign !== "asks" && entry.workers.get(worker)?.has_left === true;
     // Back to the end of the order, so that the one dropped is the one longest silent.
     entry.workers.delete(worker);

@@ -62,6 +62,11 @@ export class RecordTable<Value> {
   }
 }
 
+/** Of what is never held in memory. */
+export function withoutMemory(write: RecordWrite): Change {
+  return { write, apply: () => {} };
+}
+
 export async function commitChanges(records: Records, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return;
   if (!(await records.put(changes.map(({ write }) => write)))) {

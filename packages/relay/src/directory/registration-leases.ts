@@ -94,6 +94,35 @@ export class RegistrationLeases {
     return returns;
   }
 
+  /**
+   * Another node heard of it then, and writes that; nothing is heard twice. True: it had lapsed, and is back.
+   */
+  seenElsewhere(name: string, at: Time): boolean {
+    const held = this.held.get(name);
+    if (held === undefined || at <= held.seen_at) return false;
+    held.seen_at = at;
+    if (!held.is_out || at + held.lease_ms <= this.options.now()) return false;
+    held.is_out = false;
+    held.returned_at = at;
+    this.due.set(name, this.end(held));
+    return true;
+  }
+
+  /** Another node has written some of them: what it wrote counts, and what is newer here is written on it. */
+  async relearn(records: Records): Promise<void> {
+    await this.rows.load(records);
+    for (const [name, { seen_at, returned_at }] of this.rows.entries()) {
+      const held = this.held.get(name);
+      if (held === undefined) continue;
+      held.kept_at = Math.max(held.kept_at, seen_at);
+      held.returned_at = Math.max(held.returned_at, returned_at);
+    }
+  }
+
+  holds(name: string): boolean {
+    return this.held.has(name);
+  }
+
   /** Those that lapsed since it was last asked: whoever asks makes the directory forget where they are. */
   lapse(): readonly string[] {
     const now = this.options.now();

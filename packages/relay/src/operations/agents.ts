@@ -19,7 +19,6 @@ import {
 } from "@handfast/protocol/wire";
 import Type from "typebox";
 import type { AgentView, ManifestRef } from "../directory/agent.ts";
-import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { endpointOf } from "./discovery-endpoint.ts";
@@ -74,7 +73,7 @@ export const listAgents = operation(
     query: agent_query,
     replies: { 200: agent_page },
   },
-  async ({ relay, caller, query }) => {
+  async ({ relay, query }) => {
     const { capability, after, limit = limits.page_size_default } = query;
     const found = relay.directory
       .agents()
@@ -83,7 +82,7 @@ export const listAgents = operation(
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     const page = found.slice(0, limit);
     return json({
-      agents: page.map((agent) => showAgent(relay, caller, agent)),
+      agents: page.map((agent) => showAgent(relay, agent)),
       after: found.length > limit ? (page.at(-1)?.name ?? null) : null,
     });
   },
@@ -101,18 +100,18 @@ export const getAgent = operation(
     replies: { 200: agent_view },
     problems: [404],
   },
-  async ({ relay, caller, params }) => {
+  async ({ relay, params }) => {
     const agent = relay.directory.agent(params.name);
     if (agent === undefined) throw new Problem(404, "unknown_agent", `There is no agent ${params.name}.`);
-    return json(showAgent(relay, caller, agent));
+    return json(showAgent(relay, agent));
   },
 );
 
-function showAgent(relay: Relay, { namespace }: Caller, agent: AgentView) {
-  const { engine, directory } = relay;
+function showAgent(relay: Relay, agent: AgentView) {
+  const { directory } = relay;
   const { name, identity, description, registered_at, discovery_endpoint, last_seen_at, keys } = agent;
   const workers = agent.workers.map(({ worker, last_seen_at }) => {
-    return { worker, last_seen_at, asking: engine.isAsking(namespace, name, worker) };
+    return { worker, last_seen_at, asking: directory.isAsking(name, worker) };
   });
   return {
     name,

@@ -28,7 +28,7 @@ export const writeChunk = operation(
   },
   async ({ relay, caller, params, body }) => {
     const { handoff, agent, fence } = await holdingOf(relay, caller, params.id, body);
-    const written = relay.engine.chunks.write(handoff, { agent, fence }, body.offset, body.text);
+    const written = await relay.engine.chunks.write(handoff, { agent, fence }, body.offset, body.text);
     if ("reason" in written) throw refused(written);
     relay.engine.wakeups.publish([wakeKey.handoff(caller.namespace, params.id)]);
     return json(written);
@@ -69,7 +69,7 @@ type Look = Awaited<ReturnType<typeof look>>;
 
 async function look(relay: Relay, caller: Caller, id: string, offset: number) {
   const handoff: Handoff = await seen(relay, caller, id);
-  const chunks = relay.engine.chunks.read(caller.namespace, id, offset);
+  const chunks = await relay.engine.chunks.read(caller.namespace, id, offset);
   const { state } = handoff.status;
   const view =
     chunks === null

@@ -3,7 +3,7 @@
 import { type Actor, type Duration, type Handoff, hasEnded, type Refusal } from "@handfast/core";
 import {
   type Answer,
-  type ChunkBuffers,
+  type Chunks,
   type Claim,
   type Enclosure,
   type EngineFault,
@@ -207,7 +207,7 @@ export class Api {
       act: async (front) => {
         const handoff = await front.get(namespace, id);
         if (handoff === null) return { code: 404, reason: "unknown_handoff", message: id };
-        const written = front.chunks.write(handoff, holder, offset, text);
+        const written = await front.chunks.write(handoff, holder, offset, text);
         if (!("reason" in written)) front.wakeups.publish([wakeKey.handoff(namespace, id)]);
         return written;
       },
@@ -215,7 +215,7 @@ export class Api {
   }
 
   /** Streamed output as far as it came. */
-  read(actor: string, id: string, offset: number): Promise<Reply<ReturnType<ChunkBuffers["read"]>>> {
+  read(actor: string, id: string, offset: number): Promise<Reply<Chunks | null>> {
     this.#tally.add("calls", "read chunks");
     return this.#network.call({
       name: "read",
@@ -223,7 +223,7 @@ export class Api {
       patience_ms,
       act: async (front) => {
         await front.get(namespace, id);
-        const chunks = front.chunks.read(namespace, id, offset);
+        const chunks = await front.chunks.read(namespace, id, offset);
         if (chunks !== null) this.#answers.streamed(id, chunks);
         return chunks;
       },

@@ -3,7 +3,7 @@
 import { type Actor, type Handoff, hasEnded, type Refusal, type Time } from "@handfast/core";
 import type {
   Answer,
-  ChunkBuffers,
+  Chunks,
   EngineFault,
   EventPage,
   PublicCommand,
@@ -233,7 +233,7 @@ export class Answers {
   }
 
   /** Streamed output is what its holder wrote under that fence, in order and without a gap. */
-  streamed(id: string, chunks: NonNullable<ReturnType<ChunkBuffers["read"]>>): void {
+  streamed(id: string, chunks: Chunks): void {
     const { fence, offset, text } = chunks;
     this.#context.check(() =>
       ensure(

@@ -109,6 +109,15 @@ export class SharedDisk {
         await this.#alive(session);
         return (await this.#store.events({ namespace: "default", after_pos: 0, limit: 1 })).head;
       },
+      // Of what nodes tell each other besides, nothing here is about.
+      hear: async () => {},
+      heard: async () => ({ signs: [], read_at: this.#timeline.now }),
+      appendText: async () => {},
+      readText: async () => null,
+      listenToText: () => () => {},
+      bytes: () => {
+        throw new Error("artifacts are not simulated");
+      },
       listen: (onSignal) => {
         this.#listeners.set(onSignal, session);
         return () => this.#listeners.delete(onSignal);

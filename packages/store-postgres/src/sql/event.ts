@@ -16,6 +16,7 @@ export const eventShape = {
   at: "bigint",
   agents: "jsonb",
   json: "text",
+  resumed_at: "bigint",
 } as const;
 
 /**
@@ -31,11 +32,12 @@ export const readLog = `SELECT floor, latest, ${head} AS head FROM handfast.log`
 export const readHead = `SELECT ${head} AS head FROM handfast.log`;
 
 /** Of all namespaces. */
-export const followEvents = "SELECT pos, namespace, json FROM handfast.event WHERE pos > $1 ORDER BY pos LIMIT $2";
+export const followEvents = `
+  SELECT pos, namespace, json, resumed_at FROM handfast.event WHERE pos > $1 ORDER BY pos LIMIT $2`;
 
 export const insertEvents = `
-  INSERT INTO handfast.event (pos, namespace, handoff, correlation_id, at, agents, json)
-  SELECT log.head + place, namespace, handoff, correlation_id, at, agents, json
+  INSERT INTO handfast.event (pos, namespace, handoff, correlation_id, at, agents, json, resumed_at)
+  SELECT log.head + place, namespace, handoff, correlation_id, at, agents, json, resumed_at
   FROM ${given(eventShape)}, (SELECT ${head} AS head FROM handfast.log) AS log`;
 
 export const readLatest = `

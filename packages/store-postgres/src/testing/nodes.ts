@@ -7,6 +7,7 @@ import {
   type Body,
   type Claim,
   Engine,
+  type EngineOptions,
   type PublicCommand,
   realSurroundings,
   type Store,
@@ -18,6 +19,8 @@ export const namespace = "default";
 
 const body: Body = { kind: "handoff", number: 0, document: "{}", proof: null, payload: new Uint8Array([123, 125]) };
 
+type NodeOptions = Pick<EngineOptions, "onEvents" | "reread" | "limits">;
+
 export class Node {
   readonly engine: Engine;
   readonly store: Store;
@@ -25,7 +28,7 @@ export class Node {
   readonly recoveries: boolean[] = [];
   readonly #surroundings = realSurroundings();
 
-  private constructor(store: Store) {
+  private constructor(store: Store, options: NodeOptions) {
     this.store = store;
     this.engine = new Engine({
       store,
@@ -33,13 +36,19 @@ export class Node {
       others: () => 1,
       onBug: (error) => this.bugs.push(error),
       onRecovery: (_error, recovered) => this.recoveries.push(recovered),
+      ...options,
     });
   }
 
-  static async start(url: string): Promise<Node> {
-    const node = new Node(await openPostgresStore(url, { may_lose: true, shared: true }));
+  static async start(url: string, options: NodeOptions = {}): Promise<Node> {
+    const node = await Node.open(url, options);
     await node.engine.start();
     return node;
+  }
+
+  /** Its engine is not started yet. */
+  static async open(url: string, options: NodeOptions = {}): Promise<Node> {
+    return new Node(await openPostgresStore(url, { may_lose: true, shared: true }), options);
   }
 
   async stop(): Promise<void> {
@@ -91,6 +100,13 @@ export class Node {
     const output = payload("done");
     return this.perform(handoff, { type: "complete", ...outcome, ...holderOf(handoff), output });
   }
+}
+
+/** What the holder says when it could not do it. */
+export function failing(handoff: Handoff, retryable: boolean): PublicCommand {
+  const error = { reason: "trouble", message: "it went wrong" };
+  const said = { ...outcome, ...holderOf(handoff), error, output: null, retryable, retry_after_ms: null };
+  return { type: "fail", ...said };
 }
 
 const fits = { kind: "fits", except: [] } as const;

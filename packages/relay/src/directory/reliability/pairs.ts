@@ -71,6 +71,11 @@ export class Pairs {
     for (const chunk of chunks) this.#changed.add(chunk);
   }
 
+  /** Nothing is known of what was written. */
+  allChanged(): void {
+    for (let place = 0; place < this.#places.length; place += this.#limits.reliability_chunk_pairs) this.#change(place);
+  }
+
   get isChanged(): boolean {
     return this.#changed.size > 0;
   }

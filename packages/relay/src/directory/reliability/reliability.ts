@@ -68,6 +68,11 @@ export interface ReliabilityOptions {
   readonly limits: ReliabilityLimits;
   /** Since when the agent of this name has been known; undefined: it is not. What is older was another's. */
   readonly knownSince: (agent: string) => Time | undefined;
+  /**
+   * Whether this node may hear of an agent later than of its attempts: then those of one unknown are counted too, and shown
+   * once it is known.
+   */
+  readonly hears_late?: boolean;
 }
 
 export class Reliability {
@@ -75,6 +80,7 @@ export class Reliability {
   readonly pairs: Pairs;
   readonly #limits: ReliabilityLimits;
   readonly #knownSince: ReliabilityOptions["knownSince"];
+  readonly #hears_late: boolean;
   readonly #windows: readonly Decay[];
   /** The number of the relay's own window. */
   readonly #own: number;
@@ -82,9 +88,10 @@ export class Reliability {
   /** Pairs that were left out lately, by capability. */
   readonly #ejected = new Map<string, Set<Pair>>();
 
-  constructor({ limits, knownSince }: ReliabilityOptions) {
+  constructor({ limits, knownSince, hears_late = false }: ReliabilityOptions) {
     this.#limits = limits;
     this.#knownSince = knownSince;
+    this.#hears_late = hears_late;
     this.#windows = windowsOf(limits.reliability_half_life_ms);
     this.#own = nearest(this.#windows, limits.reliability_half_life_ms);
     const rules = {
@@ -177,7 +184,7 @@ export class Reliability {
 
   #count(agent: string, capability: string, judged: Judged, event: HandoffEvent, attempt: Attempt | undefined): void {
     const { at } = event;
-    const known_since = this.#knownSince(agent);
+    const known_since = this.#knownSince(agent) ?? (this.#hears_late ? 0 : undefined);
     if (known_since === undefined || (attempt?.delivered_at ?? at) < known_since) return;
     const known = this.pairs.get(agent, capability);
     const pair = known !== undefined && known.since >= known_since ? known : this.pairs.make(agent, capability, at);

@@ -17,28 +17,28 @@ export interface ReplayOptions {
   readonly first_events: number;
 }
 
-/** Returns the last event that the figures know now; null: the log has none. */
+/** `counted`: told of each event that the figures know from then on, so that whatever fails, none is counted again. */
 export async function replay(
   options: ReplayOptions,
   reliability: Reliability,
   mark: Mark | null,
   resumes: readonly Time[],
-): Promise<Mark | null> {
+  counted: (mark: Mark, pos: number) => void,
+): Promise<void> {
   const { store, namespace } = options;
-  let last = mark;
   let after_pos = mark === null ? await firstPosition(options) : await positionOf(options, mark);
   for (;;) {
     const { events } = await store.events({ namespace, after_pos, limit: page_events });
-    for (const { pos, json } of events) {
+    for (const { pos, json, resumed_at } of events) {
       after_pos = pos;
       const event = JSON.parse(json) as HandoffEvent;
       // An entry of no handoff tells of no attempt, and is no place to go on from.
       if (!("handoff" in event)) continue;
       if (reliability.lacks(event)) await recallHistory(options, reliability, event.handoff, pos);
-      reliability.apply(event, resumedBefore(event.at, resumes));
-      last = { at: event.at, handoff: event.handoff, seq: event.seq };
+      reliability.apply(event, resumed_at ?? resumedBefore(event.at, resumes));
+      counted({ at: event.at, handoff: event.handoff, seq: event.seq }, pos);
     }
-    if (events.length < page_events) return last;
+    if (events.length < page_events) return;
   }
 }
 
@@ -82,7 +82,8 @@ async function positionOf({ store, namespace }: ReplayOptions, { at, handoff, se
   }
 }
 
-async function recallHistory(
+/** What the log has of this handoff before this position. */
+export async function recallHistory(
   { store, namespace }: ReplayOptions,
   reliability: Reliability,
   handoff: string,

@@ -9,7 +9,7 @@ import type { StoredPair } from "./pair.ts";
 import type { Pairs } from "./pairs.ts";
 
 export const record_kind = "reliability";
-const head_key = "head";
+export const head_key = "head";
 const chunk_prefix = "chunk-";
 /** Of what is stored; figures of another format are measured anew from the log. */
 const format = 1;
@@ -44,10 +44,26 @@ export class Snapshot {
     this.#options = options;
   }
 
-  /** Only this relay writes these records. Called again where it is not known what is on disk. */
+  /** Called again where it is not known what is on disk. */
   learnVersions(records: readonly StoredRecord[]): void {
     this.#versions.clear();
     for (const { key, version } of records) this.#versions.set(key, version);
+  }
+
+  /** The chunks that the store has. */
+  storedChunks(): readonly number[] {
+    return [...this.#versions.keys()].filter((key) => key.startsWith(chunk_prefix)).map(numberOf);
+  }
+
+  /** The version of the record that every write is part of, and up to where it goes. */
+  head(records: readonly StoredRecord[]): { readonly version: number; readonly mark: Mark | null } {
+    const found = records.find(({ key }) => key === head_key);
+    const head = found?.value as Head | undefined;
+    return { version: found?.version ?? 0, mark: head !== undefined && this.#isOurs(head) ? head.mark : null };
+  }
+
+  get head_version(): number {
+    return this.#versions.get(head_key) ?? 0;
   }
 
   /** Fills `pairs` and says up to where they go; null: there is nothing that could be used. */

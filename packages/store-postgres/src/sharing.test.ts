@@ -1,0 +1,25 @@
+import { afterAll, beforeAll } from "vitest";
+import { describeSharing } from "../../engine/src/sharing.conformance.ts";
+import { openPostgresStore } from "./mod.ts";
+import { startServer, type TestServer } from "./testing/server.ts";
+
+let server: TestServer;
+let database: string;
+beforeAll(async () => {
+  server = await startServer();
+  database = await server.createDatabase();
+});
+afterAll(() => server.stop());
+
+describeSharing("PostgreSQL", async () => {
+  const open = () => openPostgresStore(server.url(database), { may_lose: true, shared: true });
+  const [one, other] = [await open(), await open()];
+  return {
+    one,
+    other,
+    close: async () => {
+      await Promise.all([one.close(), other.close()]);
+      await server.emptyDatabase(database);
+    },
+  };
+});
