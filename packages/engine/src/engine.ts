@@ -17,6 +17,7 @@ import { Commits } from "./commits.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { Dispatch } from "./dispatch.ts";
 import { commitUnknown, EngineFault, outOfSpace, stopped } from "./fault.ts";
+import { FollowRecords } from "./follow-records.ts";
 import { goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { LiveLeases } from "./live-leases.ts";
@@ -50,6 +51,8 @@ type EngineState = "starting" | "running" | "recovering" | "stopping" | "stopped
 export class Engine implements HandoffEngine {
   readonly wakeups: Wakeups;
   readonly chunks: ChunkBuffers;
+  /** Null: nobody else writes records, or nobody here keeps them. */
+  readonly otherRecords: FollowRecords | null;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #limits: EngineLimits;
@@ -117,6 +120,7 @@ export class Engine implements HandoffEngine {
       planDue: (batch, settled) => planDue(batch, this.#limits, newId, poison, settled, (bug) => onBug?.(bug)),
       enqueue: (job) => this.#enqueue(job),
     });
+    this.otherRecords = FollowRecords.of(store.sharing, options.records, this.#limits.follow_records);
     this.#others = store.sharing === undefined ? null : this.#follow(store.sharing);
     this.#commits = new Commits({ store, mark: this.#mark, others: this.#others, onCommit: options.onCommit });
   }
@@ -150,6 +154,7 @@ export class Engine implements HandoffEngine {
       now: () => this.now(),
       onLook: async () => {
         await this.#clock.set();
+        await this.otherRecords?.look();
         // What another node kept for itself a moment ago it may have left.
         this.#workers.groups.forget();
         if (this.#workers.waiting.size > 0) this.#enqueue(goOn);

@@ -1,6 +1,7 @@
 /** What an engine is given: its store, its surroundings, and whom it tells of what. */
 
 import type { CoreLimits, Duration, Handoff, HandoffEvent, Standing, Time } from "@handfast/core";
+import type { RecordsFollowed } from "./follow-records.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Store } from "./store.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -22,6 +23,8 @@ export interface EngineOptions {
    * log has what became of it.
    */
   readonly onEvents?: (events: readonly HandoffEvent[], resumed_at: Time) => void;
+  /** Whoever keeps records in memory, where the store is shared: told what other nodes made of them. */
+  readonly records?: RecordsFollowed | undefined;
   /** Something failed by a fault of ours; the rest went on. */
   readonly onBug?: (error: unknown) => void;
   /** A commit failed and the store was read anew: whoever keeps records in memory reads them again. Work goes on afterwards. */
