@@ -3,8 +3,8 @@
  * store. Answers where a handoff can go, what a worker serves, and whether input and output fit.
  */
 
-import { type Handoff, type HandoffError, liveLease, queueOf, type TargetFit, type Time } from "@handfast/core";
-import type { Offer, RecordWrite } from "@handfast/engine";
+import { type Handoff, liveLease, queueOf, type TargetFit, type Time } from "@handfast/core";
+import type { Offer } from "@handfast/engine";
 import {
   type Capability,
   type CostOpening,
@@ -17,15 +17,16 @@ import { type RelayLimits, limits as relayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import type { Content, Schemas } from "../schemas/schemas.ts";
 import type { AgentRecord, AgentView, ManifestRef } from "./agent.ts";
+import { AgentIndex } from "./agent-index.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { Costs } from "./costs.ts";
 import { ManifestHistory, type PastManifest } from "./manifest-history.ts";
 import { Manifests, type Offers } from "./manifests.ts";
-import { Offerings } from "./offerings.ts";
 import { Presence } from "./presence.ts";
-import { type Change, commitChanges, RecordTable } from "./record-table.ts";
+import { type Change, changedMeanwhile, commitChanges, RecordTable, withoutMemory } from "./record-table.ts";
 import type { Records } from "./records.ts";
-import { type OutputFault, TargetFits } from "./target-fits.ts";
+import type { TakenRecord } from "./take-over.ts";
+import { type OutputFault, otherVersion, TargetFits } from "./target-fits.ts";
 import { Turns } from "./turns.ts";
 
 export interface DirectoryOptions {
@@ -60,12 +61,11 @@ export class Directory {
   private readonly limits: RelayLimits;
   private readonly records: RecordTable<AgentRecord>;
   private readonly manifests: Manifests;
-  private readonly offerings = new Offerings();
-  private readonly keys = new Map<string, string>();
+  private readonly index: AgentIndex;
   private readonly presence: Presence;
   private readonly costs: Costs;
   private readonly history: ManifestHistory;
-  private readonly turns = new Turns();
+  readonly turns: Turns;
   private readonly fits: TargetFits;
   private tell: (name: string | null) => void = () => {};
 
@@ -76,16 +76,18 @@ export class Directory {
     this.records = new RecordTable(namespace, "agent");
     this.manifests = new Manifests(namespace, this.limits);
     this.costs = new Costs(namespace);
-    const { limits, turns } = this;
+    this.turns = new Turns(records.others);
+    const { limits, turns, manifests } = this;
     const { isAsking = () => false, warn = () => {} } = options;
     const onUnsaved = (error: unknown) => warn({ err: error }, "signs of life could not be written");
     this.presence = new Presence({ namespace, records, now, limits, turns, isAsking, onUnsaved });
     const onDropped = (agent: string, digest: string) =>
       warn({ agent, digest }, "an agent has more manifests than are kept; its oldest was dropped");
     this.history = new ManifestHistory({ namespace, records, limits, onDropped });
+    this.index = new AgentIndex({ manifests, leases: this.presence.leases, limits });
     const { schemas } = options;
     const capabilityOf = (agent: string, capability: string) => this.capability(agent, capability);
-    this.fits = new TargetFits({ schemas, limits: this.limits, offerings: this.offerings, capabilityOf });
+    this.fits = new TargetFits({ schemas, limits, offerings: this.index.offerings, capabilityOf });
   }
 
   static async open(options: DirectoryOptions): Promise<Directory> {
@@ -101,10 +103,26 @@ export class Directory {
     await this.costs.load(this.options.records);
     await this.presence.leases.load(this.options.records);
     this.history.load(Array.from(this.records.values(), ({ history }) => history));
-    this.offerings.clear();
-    this.keys.clear();
-    for (const agent of this.records.values()) this.index(agent);
+    this.index.clear();
+    for (const agent of this.records.values()) this.index.add(agent);
     this.tell(null);
+  }
+
+  /**
+   * Takes over what another node made of agents and of what belongs to them, which `take` puts into the tables. Only in a turn:
+   * nobody is half-way between reading and writing them.
+   */
+  takeOver(changes: readonly TakenRecord[], take: () => void): void {
+    const before = new Map(this.index.concerned(changes).map((name) => [name, this.records.get(name)]));
+    for (const agent of before.values()) if (agent !== undefined) this.index.remove(agent);
+    take();
+    for (const [name, old] of before) {
+      const agent = this.records.get(name);
+      this.history.committed(old?.history, agent?.history);
+      if (old !== undefined && old.registered_at !== agent?.registered_at) this.presence.forget(name);
+      if (agent !== undefined) this.index.add(agent);
+      this.tell(name);
+    }
   }
 
   /** Told of every agent whose record changed, once that is safe; null: everything was read anew. */
@@ -134,13 +152,13 @@ export class Directory {
 
   /** The agent that this key belongs or once belonged to. */
   keyHolder(thumbprint: string): string | undefined {
-    return this.keys.get(thumbprint);
+    return this.index.keyHolder(thumbprint);
   }
 
   seen(name: string, worker: string | null): void {
     const agent = this.records.get(name);
     if (agent === undefined) return;
-    if (this.presence.seen(name, worker)) this.offerings.add(name, this.capabilitiesOf(agent));
+    if (this.presence.seen(name, worker)) this.index.offerings.add(name, this.capabilitiesOf(agent));
     // Whoever calls makes the others' lapses noticed, so that they are known after a restart.
     this.leaveOutLapsed();
   }
@@ -210,14 +228,16 @@ export class Directory {
       const changed = { ...agent, registration, manifest: ref, renewed_at };
       const kept = await this.history.follow(current, changed, offers, old);
       const next: AgentRecord = { ...changed, ...kept.history };
-      const before = current === undefined ? [] : this.capabilitiesOf(current);
+      const unindex = current === undefined ? () => {} : this.index.removing(current);
       const returning = offers === null ? [] : this.presence.leases.returning(name);
+      // Read anew meanwhile, after a failed commit: what was decided on is not what would be replaced.
+      const is_other = this.options.records.others !== undefined && this.records.get(name) !== current;
+      if (is_other) throw changedMeanwhile();
       const changes = [this.records.set(name, next), ...(offered?.changes ?? []), ...returning, ...also];
       await commitChanges(this.options.records, [...changes, ...kept.writes.map(withoutMemory)]);
       this.history.committed(current?.history, next.history);
-      this.offerings.remove(name, before);
-      for (const { thumbprint } of current?.keys ?? []) this.keys.delete(thumbprint);
-      this.index(next);
+      unindex();
+      this.index.add(next);
       this.tell(name);
       return next;
     });
@@ -247,14 +267,13 @@ export class Directory {
     return this.turns.take(async () => {
       const agent = this.records.get(name);
       if (agent === undefined) throw unknownAgent(name);
-      const capabilities = this.capabilitiesOf(agent);
+      const unindex = this.index.removing(agent);
       const past = await this.history.ending(name, agent.history);
       const parts = [...this.manifests.ending(name), ...this.costs.ending(name), ...this.presence.ending(name)];
       const changes = [this.records.delete(name), ...parts, ...also(), ...past.map(withoutMemory)];
       await commitChanges(this.options.records, changes);
       this.history.committed(agent.history);
-      this.offerings.remove(name, capabilities);
-      for (const { thumbprint } of agent.keys) this.keys.delete(thumbprint);
+      unindex();
       this.presence.forget(name);
       this.tell(name);
     });
@@ -293,7 +312,7 @@ export class Directory {
 
   /** How many agents offer it. */
   offering(capability: string): number {
-    return this.offerings.count(capability, nobody);
+    return this.index.offerings.count(capability, nobody);
   }
 
   /**
@@ -356,8 +375,8 @@ export class Directory {
     if (to !== null) return this.records.get(to) === undefined || out.has(to) ? 0 : 1;
     this.leaveOutLapsed();
     if (capability === null) return 0;
-    if (version_range === undefined) return this.offerings.count(capability, out);
-    return this.offerings
+    if (version_range === undefined) return this.index.offerings.count(capability, out);
+    return this.index.offerings
       .of(capability)
       .flatMap(({ agents }) => this.fits.byVersion(agents, capability, version_range).within)
       .filter((agent) => !out.has(agent)).length;
@@ -404,18 +423,9 @@ export class Directory {
     return manifest === null ? [] : this.manifests.capabilities(manifest.digest);
   }
 
-  private index(agent: AgentRecord): void {
-    const { name, renewed_at = agent.registered_at } = agent;
-    const lease_seconds = this.manifest(name)?.lease_seconds;
-    const lease_ms = lease_seconds === undefined ? this.limits.default_registration_lease_ms : lease_seconds * 1_000;
-    this.presence.leases.hold(name, lease_ms, renewed_at);
-    if (!this.presence.leases.isOut(name)) this.offerings.add(name, this.capabilitiesOf(agent));
-    for (const { thumbprint } of agent.keys) this.keys.set(thumbprint, name);
-  }
-
   /** Time decides, not a timer: whoever asks what is offered first has those left out whose lease ran out. */
   private leaveOutLapsed(): void {
-    for (const name of this.presence.lapse()) this.offerings.remove(name, this.capabilities(name));
+    for (const name of this.presence.lapse()) this.index.offerings.remove(name, this.capabilities(name));
   }
 
   private view(agent: AgentRecord): AgentView {
@@ -431,17 +441,6 @@ export class Directory {
 }
 
 const nobody: ReadonlySet<string> = new Set();
-
-function otherVersion(name: string, { name: capability, version }: Capability, range: string): HandoffError {
-  const now = version === undefined ? "without saying its version" : `in version ${version}`;
-  const message = `The agent ${name} offers ${capability} ${now}; the handoff asks for ${range}.`;
-  return { reason: "version_differs", message };
-}
-
-/** Of what is never held in memory. */
-function withoutMemory(write: RecordWrite): Change {
-  return { write, apply: () => {} };
-}
 
 export function unknownAgent(name: string): Problem {
   return new Problem(404, "unknown_agent", `There is no agent ${name}. List the agents to see who is there.`);

@@ -120,3 +120,10 @@ const unchecked: HandoffError = {
   reason: "input_unfit",
   message: "the whole value: the capability has more different schemas than are checked at once",
 };
+
+/** Why an agent is not offered what asks for another version. */
+export function otherVersion(name: string, { name: capability, version }: Capability, range: string): HandoffError {
+  const now = version === undefined ? "without saying its version" : `in version ${version}`;
+  const message = `The agent ${name} offers ${capability} ${now}; the handoff asks for ${range}.`;
+  return { reason: "version_differs", message };
+}
