@@ -21,9 +21,9 @@ import { KeptReliability } from "./directory/reliability/kept-reliability.ts";
 import { TakeOver } from "./directory/take-over.ts";
 import { Audience } from "./identity/audience.ts";
 import { Identity } from "./identity/identity.ts";
-import { openOperatorTokens } from "./identity/operator-token.ts";
+import { openOperatorTokens, openSharedOperatorTokens } from "./identity/operator-token.ts";
 import { Registration } from "./identity/registration.ts";
-import { openRelayKey, type RelayKey } from "./identity/relay-key.ts";
+import { openRelayKey, openSharedRelayKey, type RelayKey } from "./identity/relay-key.ts";
 import { Tokens } from "./identity/tokens.ts";
 import { limits as defaultLimits, type RelayLimits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
@@ -166,6 +166,18 @@ function takeOverOf(
   });
 }
 
+/** Every node of a shared store has the same. */
+async function openSecrets({ store, configuration, key }: RelayParts) {
+  const { data_directory, operator_tokens } = configuration;
+  if (store.sharing === undefined) {
+    return { key: key ?? openRelayKey(data_directory), operator: openOperatorTokens(operator_tokens, data_directory) };
+  }
+  return {
+    key: key ?? (await openSharedRelayKey(store, data_directory)),
+    operator: await openSharedOperatorTokens(operator_tokens, data_directory, store),
+  };
+}
+
 async function relayOf(
   parts: RelayParts,
   engine: Engine,
@@ -184,8 +196,7 @@ async function relayOf(
     put: (writes: readonly RecordWrite[]) => engine.putRecords(writes),
     others: others ?? undefined,
   };
-  const key = parts.key ?? openRelayKey(data_directory);
-  const operator = openOperatorTokens(configuration.operator_tokens, data_directory);
+  const { key, operator } = await openSecrets(parts);
   const schemas = new Schemas();
   const audience = new Audience(configuration.public_urls);
   const directory = await Directory.open({
@@ -230,6 +241,7 @@ async function relayOf(
     admission,
     now,
     randomBytes,
+    challenge_secret: others === null ? undefined : key.derive("challenges"),
   });
   const { reserve_bytes } = configuration.limits;
   const bytes = parts.artifacts ?? new ArtifactFiles(data_directory);
