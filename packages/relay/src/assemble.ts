@@ -75,7 +75,7 @@ export interface AssembledRelay {
 export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> {
   const { surroundings, log = pino({ level: "silent" }) } = parts;
   const limits: RelayLimits = { ...defaultLimits, ...parts.limits };
-  const metrics = new Metrics({ process: parts.process_metrics ?? true });
+  const metrics = new Metrics({ process: parts.process_metrics ?? true, node: parts.configuration.node });
   // Before anything is read: what others write from here on is told.
   const record_head = (await parts.store.sharing?.recordHead()) ?? 0;
   const engine = engineOf(parts, metrics, log, {
