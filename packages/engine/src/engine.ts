@@ -17,7 +17,8 @@ import { ClockMark } from "./clock-mark.ts";
 import { Commits } from "./commits.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { Dispatch } from "./dispatch.ts";
-import { commitUnknown, EngineFault, outOfSpace, stopped } from "./fault.ts";
+import { commitUnknown, EngineFault, stopped } from "./fault.ts";
+import { FollowRecords } from "./follow-records.ts";
 import { goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { LiveLeases } from "./live-leases.ts";
@@ -43,6 +44,7 @@ import { SharedChunks } from "./shared-chunks.ts";
 import type { Body, LogEntry, RecordWrite, Sharing, Store } from "./store.ts";
 import { tellEvents, tellFollowed } from "./tell-events.ts";
 import { Pulse, Timers } from "./timers.ts";
+import { turnAway } from "./turn-away.ts";
 import { Upkeep } from "./upkeep.ts";
 import { Wakeups, wakeKey } from "./wakeups.ts";
 import { Workers } from "./workers.ts";
@@ -52,6 +54,8 @@ type EngineState = "starting" | "running" | "recovering" | "stopping" | "stopped
 export class Engine implements HandoffEngine {
   readonly wakeups: Wakeups;
   readonly chunks: ChunkStreams;
+  /** Null: nobody else writes records, or nobody here keeps them. */
+  readonly otherRecords: FollowRecords | null;
   readonly #options: EngineOptions;
   readonly #store: Store;
   readonly #limits: EngineLimits;
@@ -93,8 +97,7 @@ export class Engine implements HandoffEngine {
     this.chunks = sharing ? new SharedChunks(sharing, this.#limits) : new ChunkBuffers(this.#limits);
     this.#jobs = new JobQueue(this.#limits);
     this.#room = new DiskRoom(this.#limits);
-    const [now, pendingBytes] = [() => this.now(), () => this.#jobs.bytes];
-    this.#upkeep = new Upkeep({ store, room: this.#room, limits: this.#limits, now, pendingBytes });
+    this.#upkeep = new Upkeep({ store, room: this.#room, jobs: this.#jobs, limits: this.#limits, clock: this.#clock });
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased, options.onWorkerLeft);
     this.#claims = new Claims(this.#workers, surroundings, () => this.now(), sharing !== undefined);
@@ -121,6 +124,7 @@ export class Engine implements HandoffEngine {
       planDue: (batch, settled) => planDue(batch, this.#limits, newId, poison, settled, (bug) => onBug?.(bug)),
       enqueue: (job) => this.#enqueue(job),
     });
+    this.otherRecords = FollowRecords.of(sharing, options.records, this.#limits.follow_records);
     this.#others = sharing === undefined ? null : this.#follow(sharing);
     this.#commits = new Commits({ store, mark: this.#mark, others: this.#others, onCommit: options.onCommit });
   }
@@ -158,6 +162,7 @@ export class Engine implements HandoffEngine {
       onText: (namespace, id) => this.wakeups.publish([wakeKey.handoff(namespace, id)]),
       onLook: async () => {
         await this.#clock.set();
+        await this.otherRecords?.look();
         // What another node kept for itself a moment ago it may have left.
         this.#workers.groups.forget();
         if (this.#workers.waiting.size > 0) this.#enqueue(goOn);
@@ -313,21 +318,14 @@ export class Engine implements HandoffEngine {
   }
 
   #enqueue(job: Job): void {
-    const no = this.#turnAway(job);
+    const isOpen = !this.#isStopping && (this.#state === "running" || this.#state === "recovering");
+    const no = isOpen ? turnAway(job, this.#jobs, this.#room, this.#memory.open) : stopped();
     if (no !== null) return job.fail(no);
     this.#room.asked(job.bytes);
     this.#jobs.add(job);
     if (this.#running) return;
     this.#running = true;
     this.#options.surroundings.defer(() => void this.#loop());
-  }
-
-  #turnAway({ class: jobClass, bytes }: Job): EngineFault | null {
-    if (this.#isStopping || (this.#state !== "running" && this.#state !== "recovering")) return stopped();
-    if (this.#jobs.isFull(jobClass)) {
-      return new EngineFault(429, "busy", "the relay has more to do than it may keep in memory; try again in a moment");
-    }
-    return this.#room.lacks(jobClass, bytes, this.#memory.open) ? outOfSpace() : null;
   }
 
   /** One batch at a time; what comes meanwhile gathers for the next. */

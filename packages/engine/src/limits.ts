@@ -30,9 +30,10 @@ export interface EngineLimits {
   /** The relay looks at the clock this often; a gap this long is a stall, and no lease is lost for it. */
   readonly pulse_ms: Duration;
   readonly stall_ms: Duration;
-  /** What other nodes committed is looked for about this often, so many events at a time. */
+  /** What other nodes committed is looked for about this often, so many events and records at a time. */
   readonly follow_every_ms: Duration;
   readonly follow_events: number;
+  readonly follow_records: number;
   readonly cached_handoffs: number;
   readonly cached_body_bytes: number;
   readonly remembered_requests: number;
@@ -73,6 +74,7 @@ export const engineLimits: EngineLimits = {
   stall_ms: second,
   follow_every_ms: second / 2,
   follow_events: 2_000,
+  follow_records: 2_000,
   cached_handoffs: 20_000,
   cached_body_bytes: 32 * mebibyte,
   remembered_requests: 10_000,

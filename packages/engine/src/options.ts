@@ -1,6 +1,7 @@
 /** What an engine is given: its store, its surroundings, and whom it tells of what. */
 
 import type { CoreLimits, Duration, Handoff, HandoffEvent, Standing, Time } from "@handfast/core";
+import type { RecordsFollowed } from "./follow-records.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Store } from "./store.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -28,6 +29,8 @@ export interface EngineOptions {
   readonly onEvents?: (events: readonly HandoffEvent[], resumed_at: Time, pos?: number) => void;
   /** A worker that waited for work went away or took its claim back, and waits no more. */
   readonly onWorkerLeft?: (namespace: string, agent: string, worker: string) => void;
+  /** Whoever keeps records in memory, where the store is shared: told what other nodes made of them. */
+  readonly records?: RecordsFollowed | undefined;
   /** Something failed by a fault of ours; the rest went on. */
   readonly onBug?: (error: unknown) => void;
   /**

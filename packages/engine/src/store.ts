@@ -234,6 +234,19 @@ export interface FollowedEvent extends StoredEvent {
   readonly namespace: string;
 }
 
+/** Which record it is. */
+export type RecordName = Pick<StoredRecord, "namespace" | "kind" | "key">;
+
+/** One look at what other nodes made of records. */
+export interface ChangedRecords {
+  /** Written, or gone: whoever wants to know reads them. Without those that this node wrote. */
+  readonly names: readonly RecordName[];
+  /** Where the next look begins. */
+  readonly after: number;
+  /** Whether there was more than the limit. */
+  readonly is_cut: boolean;
+}
+
 /** What a store offers that several nodes write to at once. */
 export interface Sharing {
   /** The clock that all nodes go by. */
@@ -255,6 +268,12 @@ export interface Sharing {
   follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]>;
   /** The newest position. */
   head(): Promise<number>;
+  /** Where the changes of records end now: whatever is read from the store afterwards has all of them up to here in it. */
+  recordHead(): Promise<number>;
+  /** What other nodes made of records after that, in order. Null: so far back it is not known any more, read everything. */
+  changedRecords(after: number, limit: number): Promise<ChangedRecords | null>;
+  /** These records as they are now, in any order; those that are gone are left out. */
+  namedRecords(names: readonly RecordName[]): Promise<readonly StoredRecord[]>;
   /** Calls back when another node may have committed something. It may miss some: whoever listens also looks by itself. */
   listen(onSignal: () => void): () => void;
 }

@@ -17,17 +17,20 @@ import { Directory } from "./directory/directory.ts";
 import { briefCompare } from "./directory/discovery/brief-compare.ts";
 import { openDiscovery } from "./directory/discovery/open-discovery.ts";
 import { type FetchForeign, foreignFetcher } from "./directory/imports/fetch-foreign.ts";
+import type { Records } from "./directory/records.ts";
 import { KeptReliability } from "./directory/reliability/kept-reliability.ts";
+import { TakeOver } from "./directory/take-over.ts";
 import { Audience } from "./identity/audience.ts";
 import { Identity } from "./identity/identity.ts";
-import { openOperatorTokens } from "./identity/operator-token.ts";
+import { openOperatorTokens, openSharedOperatorTokens } from "./identity/operator-token.ts";
 import { Registration } from "./identity/registration.ts";
-import { openRelayKey, type RelayKey } from "./identity/relay-key.ts";
+import { openRelayKey, openSharedRelayKey, type RelayKey } from "./identity/relay-key.ts";
 import { Tokens } from "./identity/tokens.ts";
 import { limits as defaultLimits, type RelayLimits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
 import { dropOldPlans } from "./operations/redrive-plans.ts";
 import type { Relay } from "./operations/relay.ts";
+import { recordOwners } from "./record-owners.ts";
 import { Routes } from "./routing/routes.ts";
 import { Standings } from "./routing/standings.ts";
 import { Schemas } from "./schemas/schemas.ts";
@@ -73,8 +76,11 @@ export interface AssembledRelay {
 export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> {
   const { surroundings, log = pino({ level: "silent" }) } = parts;
   const limits: RelayLimits = { ...defaultLimits, ...parts.limits };
-  const metrics = new Metrics({ process: parts.process_metrics ?? true });
+  const metrics = new Metrics({ process: parts.process_metrics ?? true, node: parts.configuration.node });
+  // Before anything is read: what others write from here on is told.
+  const record_head = (await parts.store.sharing?.recordHead()) ?? 0;
   const engine = engineOf(parts, metrics, log, {
+    records: { after: record_head, tell: (names) => others?.tell(names) },
     others: (handoff, besides) => directory.others(handoff, besides),
     onEvents: (events, resumed_at, pos) => {
       reliability.apply(events, resumed_at, pos);
@@ -84,7 +90,8 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
     standing: (_namespace, agent, capability, now) => standings.of(agent, capability, now),
     onWorkerLeft: (_namespace, agent, worker) => directory.left(agent, worker),
   });
-  const opened = await relayOf(parts, engine, metrics, limits, log);
+  const others = takeOverOf(parts, engine, limits, log);
+  const opened = await relayOf(parts, engine, metrics, limits, log, others);
   const { relay, directory, reliability, standings, tally, operator_token_file, reread } = opened;
   // Whoever is told of commits is there by now.
   await engine.start();
@@ -102,6 +109,7 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
     stop: async () => {
       stopCollecting();
       stopDropping();
+      others?.stop();
       relay.discovery.stop();
       relay.imports.stop();
       calls.stop();
@@ -118,7 +126,10 @@ function engineOf(
   { store, surroundings, configuration, engine_limits, onFailure }: RelayParts,
   metrics: Metrics,
   log: Logger,
-  asked: Pick<ConstructorParameters<typeof Engine>[0], "others" | "onEvents" | "reread" | "standing" | "onWorkerLeft">,
+  asked: Pick<
+    ConstructorParameters<typeof Engine>[0],
+    "others" | "onEvents" | "onWorkerLeft" | "records" | "reread" | "standing"
+  >,
 ): Engine {
   const { retention, limits: configured } = configuration;
   const { keep_taken_ms, keep_untaken_ms, keep_events_ms } = retention;
@@ -142,18 +153,56 @@ function engineOf(
   });
 }
 
-async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limits: RelayLimits, log: Logger) {
+/** Null: nobody else writes to the store. */
+function takeOverOf(
+  { store, surroundings, configuration }: RelayParts,
+  engine: Engine,
+  { take_over_again_ms }: RelayLimits,
+  log: Logger,
+): TakeOver | null {
+  const { sharing } = store;
+  if (sharing === undefined) return null;
+  return new TakeOver({
+    namespace: configuration.namespace,
+    read: (names) => sharing.namedRecords(names),
+    look: async () => engine.otherRecords?.look(),
+    schedule: (delay_ms, callback) => surroundings.schedule(delay_ms, callback),
+    retry_ms: take_over_again_ms,
+    onFault: (error) => log.warn({ err: error }, "what other nodes wrote could not be read; it is tried again"),
+  });
+}
+
+/** Every node of a shared store has the same. */
+async function openSecrets({ store, configuration, key }: RelayParts) {
+  const { data_directory, operator_tokens } = configuration;
+  if (store.sharing === undefined) {
+    return { key: key ?? openRelayKey(data_directory), operator: openOperatorTokens(operator_tokens, data_directory) };
+  }
+  return {
+    key: key ?? (await openSharedRelayKey(store, data_directory)),
+    operator: await openSharedOperatorTokens(operator_tokens, data_directory, store),
+  };
+}
+
+async function relayOf(
+  parts: RelayParts,
+  engine: Engine,
+  metrics: Metrics,
+  limits: RelayLimits,
+  log: Logger,
+  others: TakeOver | null,
+) {
   const { store, configuration, surroundings } = parts;
   const { namespace, data_directory, admission, operator_keys } = configuration;
   const now = () => engine.now();
   const randomBytes = (count: number) => surroundings.randomBytes(count);
-  const records = {
+  const records: Records = {
     load: (kind: string) => store.records(namespace, kind),
     find: (kind: string, key: string) => store.record(namespace, kind, key),
     put: (writes: readonly RecordWrite[]) => engine.putRecords(writes),
+    others: others ?? undefined,
   };
-  const key = parts.key ?? openRelayKey(data_directory);
-  const operator = openOperatorTokens(configuration.operator_tokens, data_directory);
+  const { key, operator } = await openSecrets(parts);
   const schemas = new Schemas();
   const audience = new Audience(configuration.public_urls);
   const directory = await Directory.open({
@@ -183,7 +232,16 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
   });
   const standings = new Standings({ directory, reliability: reliability.figures, limits });
   const operator_tokens = operator.tokens;
-  const identity = new Identity({ namespace, directory, tokens, audience, now, operator_tokens, operator_keys });
+  const identity = new Identity({
+    namespace,
+    directory,
+    tokens,
+    audience,
+    now,
+    operator_tokens,
+    operator_keys,
+    catchUp: others === null ? undefined : () => others.catchUp(),
+  });
   const registration = new Registration({
     namespace,
     directory,
@@ -193,6 +251,7 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
     admission,
     now,
     randomBytes,
+    challenge_secret: others === null ? undefined : key.derive("challenges"),
   });
   const { reserve_bytes } = configuration.limits;
   const shared =
@@ -220,7 +279,9 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
   const seek = seekBy({ directory, discovery: found.discovery, schemas, limits });
   const agreeing = { namespace, records, store, engine, directory, audience, seek, compare, limits, surroundings, log };
   const { negotiating, contracts, tally } = await openContracts(agreeing);
-  const unready = () => reasonsNotReady(engine.stats());
+  const { imports } = found;
+  others?.own(...recordOwners({ directory, tokens, identity, routes, imports, negotiating, contracts }));
+  const unready = () => reasonsNotReady(engine.stats(), others?.trouble ?? null);
   const relay: Relay = {
     configuration,
     engine,
@@ -255,9 +316,10 @@ async function relayOf(parts: RelayParts, engine: Engine, metrics: Metrics, limi
   return { relay, directory, reliability, standings, tally, operator_token_file: operator.file, reread };
 }
 
-function reasonsNotReady({ state, trouble }: ReturnType<Engine["stats"]>): readonly string[] {
-  if (state === "running") return [];
-  return [`the engine is ${state}`, ...(trouble === null ? [] : [trouble])];
+function reasonsNotReady({ state, trouble }: ReturnType<Engine["stats"]>, behind: string | null): readonly string[] {
+  const why_behind = behind === null ? [] : [`what other nodes wrote could not be read: ${behind}`];
+  if (state === "running") return why_behind;
+  return [`the engine is ${state}`, ...(trouble === null ? [] : [trouble]), ...why_behind];
 }
 
 /** What nobody refers to any more, or nobody came back for. */

@@ -185,6 +185,8 @@ export const limits = {
   /** Used challenges, remembered while they could be used again. */
   challenges_remembered: 100_000,
   keys_per_agent: 16,
+  /** What other nodes wrote and could not be read is read again after so long. */
+  take_over_again_ms: second_ms,
   /** After a rotation the old key goes on working this long, so that many workers can change over. */
   rotation_overlap_ms: day_ms,
   /** Checked public keys, kept because the check of the point is dear. */

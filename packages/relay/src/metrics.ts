@@ -29,9 +29,13 @@ export class Metrics {
   readonly #attempts: Gauge<"agent" | "capability">;
   readonly #latency: Gauge<"agent" | "capability" | "quantile">;
 
-  /** `process`: also the event loop's delay, memory and CPU of the whole process. */
-  constructor({ process }: { readonly process: boolean } = { process: true }) {
+  /** `process`: also the event loop's delay, memory and CPU of the whole process. `node`: what it is called among several. */
+  constructor({ process, node }: { readonly process: boolean; readonly node: string | null }) {
     const registers = [this.#registry];
+    if (node !== null) {
+      const help = "What this node is called, as a label.";
+      new Gauge({ name: "handfast_node_info", help, labelNames: ["node"], registers }).set({ node }, 1);
+    }
     if (process) collectDefaultMetrics({ register: this.#registry });
     this.#commit_seconds = new Histogram({
       name: "handfast_commit_seconds",

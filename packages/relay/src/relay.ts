@@ -1,5 +1,6 @@
 /** A relay that listens: its parts over a store on disk, served on a port; and taken apart again in order. */
 
+import { randomBytes } from "node:crypto";
 import { realSurroundings, type Store } from "@handfast/engine";
 import { openPostgresStore, PostgresOutbox, shownUrl } from "@handfast/store-postgres";
 import { openSqliteStore } from "@handfast/store-sqlite";
@@ -21,7 +22,8 @@ export interface RunningRelay {
   stop(): Promise<void>;
 }
 
-export async function startRelay(configuration: Configuration, options: RelayOptions = {}): Promise<RunningRelay> {
+export async function startRelay(given: Configuration, options: RelayOptions = {}): Promise<RunningRelay> {
+  const configuration = named(given);
   const store = await openStore(configuration);
   try {
     return await startOn(store, configuration, options);
@@ -31,9 +33,15 @@ export async function startRelay(configuration: Configuration, options: RelayOpt
   }
 }
 
-/** A relay remembers what it wrote, so it must be the only one that writes. */
+/** A file is one relay's; a database is for any number of them. */
 function openStore({ store, data_directory }: Configuration): Promise<Store> {
-  return store === null ? openSqliteStore({ directory: data_directory }) : openPostgresStore(store, { alone: true });
+  return store === null ? openSqliteStore({ directory: data_directory }) : openPostgresStore(store, { shared: true });
+}
+
+/** Among several each has a name; one that nobody gave says nothing of the machine. */
+export function named(configuration: Configuration): Configuration {
+  if (configuration.node !== null || configuration.store === null) return configuration;
+  return { ...configuration, node: `node-${randomBytes(4).toString("hex")}` };
 }
 
 async function startOn(store: Store, configuration: Configuration, options: RelayOptions): Promise<RunningRelay> {

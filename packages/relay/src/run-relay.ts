@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { type Configuration, ConfigurationError } from "./configuration/configuration.ts";
 import { readConfiguration } from "./configuration/read-configuration.ts";
 import { readableLog } from "./readable-log.ts";
-import { type RunningRelay, startRelay } from "./relay.ts";
+import { named, type RunningRelay, startRelay } from "./relay.ts";
 
 /** As in sysexits.h, so that whoever supervises the relay can tell them apart. */
 const exit_code = { ok: 0, unavailable: 69, software: 70, configuration: 78 } as const;
@@ -40,9 +40,10 @@ async function run({ argv, env, cwd, stdout, stderr, announce }: RelayProcessOpt
     stdout.write(`${asked.text}\n`);
     return exit_code.ok;
   }
-  const { configuration } = asked;
+  const configuration = named(asked.configuration);
   const destination = stderr.isTTY === true ? readableLog(stderr) : pino.destination({ fd: 2, sync: true });
-  const log = pino({ level: configuration.log_level, base: null }, destination);
+  const { log_level: level, node } = configuration;
+  const log = pino({ level, base: node === null ? null : { node } }, destination);
   for (const warning of configuration.warnings) log.warn(warning);
   const { promise: told, resolve: stop } = Promise.withResolvers<number>();
   const relay = await startRelay(configuration, { log, onFailure: () => stop(exit_code.software) });
@@ -64,11 +65,12 @@ async function run({ argv, env, cwd, stdout, stderr, announce }: RelayProcessOpt
 }
 
 /** What to know about a relay that listens, in one line. */
-export function relayLine({ development, store }: Configuration, relay: RunningRelay, cwd: string): string {
+export function relayLine({ development, store, node }: Configuration, relay: RunningRelay, cwd: string): string {
   const { url, listens_on } = relay;
   const where = listens_on === url ? "" : ` · listens on ${listens_on}`;
   const mode = development ? "DEVELOPMENT MODE" : "production";
-  return `relay ${url}${where} · store ${store === null ? shownPath(relay.store, cwd) : relay.store} · ${mode}`;
+  const name = node === null ? "" : ` · node ${node}`;
+  return `relay ${url}${where} · store ${store === null ? shownPath(relay.store, cwd) : relay.store}${name} · ${mode}`;
 }
 
 export const development_warning =

@@ -10,6 +10,7 @@ import { eventShape, insertEvents, lockLog, of_no_handoff } from "./sql/event.ts
 import * as handoff from "./sql/handoff.ts";
 import { keepKeys, keptKeyShape } from "./sql/key.ts";
 import * as record from "./sql/record.ts";
+import { insertRecordChanges, lockRecordChanges, recordChangeShape } from "./sql/record-change.ts";
 import { type Facet, facetsOf, type Standing, standingAfter } from "./standing.ts";
 
 export interface Statement {
@@ -38,11 +39,12 @@ export class Changes {
   readonly #newRecords = new Rows(record.recordShape);
   readonly #records = new Rows(record.recordShape);
   readonly #noRecords = new Rows(record.recordNameShape);
+  readonly #recordChanges = new Rows(recordChangeShape);
   /** By namespace, sender and state. */
   readonly #tally = new Map<string, number>();
 
-  /** `numbers`: one for each new handoff, in order. */
-  constructor({ units, targets, records }: Judgement, numbers: readonly number[]) {
+  /** `numbers`: one for each new handoff, in order. `node`: who writes; null: no other node wants to know of it. */
+  constructor({ units, targets, records }: Judgement, numbers: readonly number[], node: string | null) {
     const free = numbers.values();
     const nums = new Map<string, number>();
     for (const [name, target] of targets) nums.set(name, target.before?.num ?? numberFrom(free));
@@ -56,10 +58,17 @@ export class Changes {
       targets,
       nums,
     );
-    for (const { existed, write } of records.values()) this.#record(existed, write);
+    for (const { existed, write } of records.values()) {
+      this.#record(existed, write);
+      const { namespace, kind, key } = write;
+      if (node !== null) this.#recordChanges.add({ namespace, kind, key, node });
+    }
   }
 
-  /** In the order in which they must run; the log's lock comes last, and is held for the shortest time. */
+  /**
+   * In the order in which they must run; the log's lock comes last, and is held for the shortest time. Nobody who holds it waits
+   * for the lock before it.
+   */
   statements(): readonly Statement[] {
     const found: Statement[] = [];
     const put = (sql: string, rows: Rows<Shape>) => {
@@ -85,6 +94,8 @@ export class Changes {
     put(record.insertRecords, this.#newRecords);
     put(record.updateRecords, this.#records);
     put(record.deleteRecords, this.#noRecords);
+    if (this.#recordChanges.size > 0) found.push({ sql: lockRecordChanges, parameters: [] });
+    put(insertRecordChanges, this.#recordChanges);
     if (this.#events.size > 0) found.push({ sql: lockLog, parameters: [] });
     put(insertEvents, this.#events);
     return found;

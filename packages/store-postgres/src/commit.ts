@@ -23,11 +23,17 @@ import { standingOf } from "./standing.ts";
 
 export const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-/** `is_begun`: the transaction is open, and keeps what was found in it. */
+interface Commit {
+  /** Whether the transaction is open, and keeps what was found in it. */
+  readonly is_begun: boolean;
+  /** By which name other nodes know who wrote; null: there are no others. */
+  readonly node: string | null;
+}
+
 export async function commitUnits(
   connection: Asks,
   units: readonly Unit[],
-  is_begun: boolean,
+  { is_begun, node }: Commit,
 ): Promise<readonly UnitResult[]> {
   if (units.length === 0) {
     if (is_begun) await connection.ask("COMMIT");
@@ -35,7 +41,7 @@ export async function commitUnits(
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await tryToCommit(connection, units, is_begun && attempt === 1);
+      return await tryToCommit(connection, units, { is_begun: is_begun && attempt === 1, node });
     } catch (error) {
       if (attempt >= commit_attempts || !isContended(error)) throw error;
     }
@@ -45,11 +51,11 @@ export async function commitUnits(
 async function tryToCommit(
   connection: Asks,
   units: readonly Unit[],
-  is_begun: boolean,
+  { is_begun, node }: Commit,
 ): Promise<readonly UnitResult[]> {
   const { known, numbers } = await inTransaction(connection, is_begun, () => look(connection, units));
   const judgement = judge(units, known);
-  const statements = new Changes(judgement, numbers).statements();
+  const statements = new Changes(judgement, numbers, node).statements();
   await together([
     ...statements.map(({ sql, parameters }) => connection.ask(sql, ...parameters)),
     // After a statement that failed the server takes this as a rollback.

@@ -120,8 +120,9 @@ export function standby(place: string): PostgresStoreError {
 }
 
 export function inUse(place: string): PostgresStoreError {
-  const remedy = "Stop that one, or name another database: several relays on one are not supported yet.";
-  return new PostgresStoreError("in_use", `The database ${place} is in use by another relay. ${remedy}`);
+  const remedy = "Stop the other one, or name another database.";
+  const message = `The database ${place} is in use, by somebody who must be alone with it or while this one must be. ${remedy}`;
+  return new PostgresStoreError("in_use", message);
 }
 
 export function notPostgres(place: string, version: string): PostgresStoreError {

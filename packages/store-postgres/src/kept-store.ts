@@ -22,7 +22,7 @@ export async function openPostgresKept(
   { may_lose = false }: Pick<PostgresStoreOptions, "may_lose"> = {},
 ): Promise<KeptStore> {
   if (purpose === "read") await expectStore(url, may_lose);
-  const session = await openSession(placeOf(url), { migrations, may_lose, alone: true });
+  const session = await openSession(placeOf(url), { migrations, may_lose, lock: "alone" });
   const { writer, place } = session;
   if (purpose === "read") await expectNothingPosted(session);
   return {

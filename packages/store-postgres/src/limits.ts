@@ -52,6 +52,9 @@ export const scan_rows = 2_000;
 /** Clocks of nodes differ by less: where a time says where to begin to look, so much is looked at besides. */
 export const clock_slack_ms = 60_000;
 
+/** Which records changed is known for so long: a node that was away for longer reads all of them anew. */
+export const record_changes_kept_ms = 600_000;
+
 /** With so many rows the tally of states is summed up. */
 export const tally_rows = 1_000;
 

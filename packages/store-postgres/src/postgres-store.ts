@@ -75,10 +75,11 @@ export class PostgresStore implements Store {
     this.#usable();
     const kept = this.#kept.take();
     if (kept === null && units.length === 0) return [];
+    const node = this.#sharing?.node ?? null;
     const results =
       kept === null
-        ? await this.#transaction((asks) => commitUnits(asks, units, false))
-        : await this.#goOn(kept, (asks) => commitUnits(asks, units, true));
+        ? await this.#transaction((asks) => commitUnits(asks, units, { is_begun: false, node }))
+        : await this.#goOn(kept, (asks) => commitUnits(asks, units, { is_begun: true, node }));
     if (units.length > 0) this.#sharing?.committed();
     return results;
   }

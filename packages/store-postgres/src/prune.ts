@@ -2,13 +2,14 @@
 
 import type { Time } from "@handfast/core";
 import type { Asks } from "./connection.ts";
-import { chunk_characters, chunk_kept_ms, sign_kept_ms, tally_rows } from "./limits.ts";
+import { chunk_characters, chunk_kept_ms, record_changes_kept_ms, sign_kept_ms, tally_rows } from "./limits.ts";
 import { lastPosition, partitionName, partitionOf } from "./partitions.ts";
 import { number, numberOrNull } from "./rows.ts";
 import { boundChunks, pruneChunks } from "./sql/chunk.ts";
 import { findFirst, findPruned, oldestKept, pruneEvents, raiseFloor, readLog } from "./sql/event.ts";
 import { countTally, sumTally } from "./sql/handoff.ts";
 import { pruneKeys } from "./sql/key.ts";
+import { pruneRecordChanges } from "./sql/record-change.ts";
 import { pruneSigns } from "./sql/sign.ts";
 
 export async function prune(connection: Asks, now: Time, events_before: Time, limit: number) {
@@ -46,8 +47,9 @@ async function passPartition(connection: Asks, events_before: Time): Promise<num
   return end + 1 - pos;
 }
 
-/** Sums up the tally where it has grown long. */
+/** Sums up the tally where it has grown long, and forgets which records changed long ago. */
 export async function sumUp(connection: Asks): Promise<void> {
+  await connection.ask(pruneRecordChanges, record_changes_kept_ms);
   const [counted] = await connection.ask(countTally, tally_rows);
   if (number(counted, "rows") >= tally_rows) await connection.ask(sumTally);
 }

@@ -45,7 +45,7 @@ export async function migratePostgres(
   url: string,
   { migrations = current, may_lose = false }: Options = {},
 ): Promise<void> {
-  const session = await openSession(placeOf(url), { migrations, may_lose, alone: false });
+  const session = await openSession(placeOf(url), { migrations, may_lose, lock: null });
   await session.close();
 }
 

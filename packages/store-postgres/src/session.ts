@@ -23,8 +23,8 @@ export interface SessionOptions {
   readonly migrations: Migrations;
   /** Whether a server is good enough that may lose what it confirmed. */
   readonly may_lose: boolean;
-  /** Whether another store on the same database is refused. */
-  readonly alone: boolean;
+  /** Whether others on the same database are refused, or only those that want to be alone; null: nobody is. */
+  readonly lock: "alone" | "shared" | null;
 }
 
 export async function openSession(place: Place, options: SessionOptions): Promise<Session> {
@@ -40,7 +40,7 @@ async function connect(place: Place, options: SessionOptions, before: Backend | 
   try {
     const backend = await checkServer(writer, place.shown, options.may_lose);
     if (before !== null) await endOf(writer, before);
-    if (options.alone) await lockDatabase(writer, place);
+    if (options.lock !== null) await lockDatabase(writer, place, options.lock);
     await migrate(writer, options.migrations, place.shown);
     await keepPartitions(writer);
     const pool = new Pool(place);
@@ -70,8 +70,9 @@ async function connect(place: Place, options: SessionOptions, before: Backend | 
 /** "handfast", and what is locked: the database, for as long as the connection that writes lives. */
 const lock_of_database = "1751215716, 4";
 
-async function lockDatabase(connection: Asks, place: Place): Promise<void> {
-  const [row] = await connection.ask(`SELECT pg_try_advisory_lock(${lock_of_database}) AS is_mine`);
+async function lockDatabase(connection: Asks, place: Place, lock: "alone" | "shared"): Promise<void> {
+  const take = lock === "alone" ? "pg_try_advisory_lock" : "pg_try_advisory_lock_shared";
+  const [row] = await connection.ask(`SELECT ${take}(${lock_of_database}) AS is_mine`);
   if (!truth(row, "is_mine")) throw inUse(place.shown);
 }
 

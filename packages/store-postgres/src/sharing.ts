@@ -8,17 +8,29 @@
 
 import { randomUUID } from "node:crypto";
 import type { Time } from "@handfast/core";
-import type { Beat, FollowedEvent, Sharing, SignOfLife, TextPiece } from "@handfast/engine";
+import {
+  type Beat,
+  type ChangedRecords,
+  type FollowedEvent,
+  type RecordName,
+  recordOf,
+  type Sharing,
+  type SignOfLife,
+  type StoredRecord,
+  type TextPiece,
+} from "@handfast/engine";
 import { Rows } from "./arrays.ts";
 import type { Reads } from "./connection.ts";
 import { sign_travels_ms } from "./limits.ts";
 import { eventOf } from "./read-events.ts";
-import { number, text, truth } from "./rows.ts";
+import { number, numberOrNull, text, truth } from "./rows.ts";
 import { PostgresBytes } from "./shared-bytes.ts";
 import { SharedText } from "./shared-text.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
 import { readClock } from "./sql/clock.ts";
 import { followEvents, readHead } from "./sql/event.ts";
+import { findNamedRecords, recordNameShape } from "./sql/record.ts";
+import { findRecordChanges, readRecordHead } from "./sql/record-change.ts";
 import { findSigns, of_no_worker, putSigns, signShape } from "./sql/sign.ts";
 
 const channel = "handfast";
@@ -29,7 +41,7 @@ export class PostgresSharing implements Sharing {
   readonly #read: Read;
   readonly #listeners = new Set<() => void>();
   /** Tells the signals of this node from those of others. */
-  readonly #node = randomUUID();
+  readonly node = randomUUID();
   #sending = false;
   #is_due = false;
 
@@ -37,14 +49,14 @@ export class PostgresSharing implements Sharing {
 
   constructor(read: Read) {
     this.#read = read;
-    this.#text = new SharedText(read, this.#node);
+    this.#text = new SharedText(read, this.node);
   }
 
   /** Listens by these connections from now on. */
   attach(pool: Reads): void {
     this.#text.attach(pool);
     const heard = (from: string) => {
-      if (from !== this.#node) this.#tell();
+      if (from !== this.node) this.#tell();
     };
     // While nobody can be heard, whoever listens looks by itself; and what was missed meanwhile may be much.
     pool.listen(channel, heard).then(
@@ -64,7 +76,7 @@ export class PostgresSharing implements Sharing {
     while (this.#is_due) {
       this.#is_due = false;
       // A signal that is lost delays others until they look by themselves.
-      await this.#read((reads) => reads.ask("SELECT pg_notify($1, $2)", channel, this.#node)).catch(() => {});
+      await this.#read((reads) => reads.ask("SELECT pg_notify($1, $2)", channel, this.node)).catch(() => {});
     }
     this.#sending = false;
   }
@@ -135,6 +147,30 @@ export class PostgresSharing implements Sharing {
 
   async head(): Promise<number> {
     return number((await this.#read((reads) => reads.ask(readHead)))[0], "head");
+  }
+
+  async recordHead(): Promise<number> {
+    return number((await this.#read((reads) => reads.ask(readRecordHead)))[0], "head");
+  }
+
+  async changedRecords(after: number, limit: number): Promise<ChangedRecords | null> {
+    const rows = await this.#read((reads) => reads.ask(findRecordChanges, after, limit));
+    const [first] = rows;
+    if (number(first, "head") === after) return { names: [], after, is_cut: false };
+    // Positions are dense: a gap was pruned, and a head that lies before is that of a database put back from a copy.
+    if (first === undefined || numberOrNull(first, "pos") !== after + 1) return null;
+    const names = rows.flatMap((row) =>
+      text(row, "node") === this.node
+        ? []
+        : [{ namespace: text(row, "namespace"), kind: text(row, "kind"), key: text(row, "key") }],
+    );
+    return { names, after: number(rows.at(-1), "pos"), is_cut: rows.length === limit };
+  }
+
+  async namedRecords(names: readonly RecordName[]): Promise<readonly StoredRecord[]> {
+    const rows = new Rows(recordNameShape);
+    for (const { namespace, kind, key } of names) rows.add({ namespace, kind, key });
+    return (await this.#read((reads) => reads.ask(findNamedRecords, ...rows.parameters()))).map(recordOf);
   }
 
   listen(onSignal: () => void): () => void {

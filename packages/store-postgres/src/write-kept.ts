@@ -95,7 +95,7 @@ export class KeptWriter {
     const targets = new Map(writes.map((write): [string, Target] => [nameOf(write), targetOf(write)]));
     const units = [{ writes, records: [] }];
     const numbers = given.map(({ pos }) => pos);
-    const changes = new Changes({ results: [], units, targets, records: new Map() }, numbers);
+    const changes = new Changes({ results: [], units, targets, records: new Map() }, numbers, null);
     for (const { sql, parameters } of changes.statements()) await this.#asks.ask(sql, ...parameters);
     this.#last_number = numbers.at(-1) ?? this.#last_number;
   }

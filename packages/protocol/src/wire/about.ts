@@ -3,7 +3,11 @@
 import Type from "typebox";
 import { closed, fields } from "../fields.ts";
 
-export const health = Type.Object({ status: Type.Enum(["ok", "not_ready"]), reasons: Type.Array(Type.String()) });
+export const health = Type.Object({
+  status: Type.Enum(["ok", "not_ready"]),
+  reasons: Type.Array(Type.String()),
+  node: Type.Optional(Type.String({ description: "Which node of the relay answers, where it has a name." })),
+});
 
 export const about = Type.Object({
   protocol: Type.Literal("handfast"),

@@ -11,6 +11,8 @@ export interface Configuration {
   readonly data_directory: string;
   /** The URL of a PostgreSQL database; null: SQLite in the data directory. */
   readonly store: string | null;
+  /** What this process is called among the nodes on one database; null: it is none of several, or gets a name when it starts. */
+  readonly node: string | null;
   /** Empty: derived from host and port once the relay listens (`publicUrls`). */
   readonly public_urls: readonly string[];
   readonly namespace: string;

@@ -65,7 +65,7 @@ export const options = {
     env: "HANDFAST_DATA",
     kind: { type: "path" },
     default: "./.handfast",
-    help: "Directory of the store, the relay's key and the operator's token.",
+    help: "Directory of the store, the relay's key and the operator's token. On PostgreSQL store and key are in the database.",
   },
   store: {
     key: "store",
@@ -73,7 +73,15 @@ export const options = {
     env: "HANDFAST_STORE",
     kind: { type: "text" },
     default: null,
-    help: "Keeps handoffs in PostgreSQL: postgres://user:password@host:5432/database. A password is for the environment or the file: flags can be read by everybody on the machine. Default: SQLite in the data directory.",
+    help: "Keeps handoffs in PostgreSQL: postgres://user:password@host:5432/database. Any number of relays may run on one database, each with its own data directory. A password is for the environment or the file: flags can be read by everybody on the machine. Default: SQLite in the data directory.",
+  },
+  node: {
+    key: "node",
+    flag: "node",
+    env: "HANDFAST_NODE",
+    kind: { type: "text" },
+    default: null,
+    help: "What this relay is called among those on one database, in the log, /metrics and /readyz. Default: on PostgreSQL a new name with each start.",
   },
   public_urls: {
     key: "public_urls",

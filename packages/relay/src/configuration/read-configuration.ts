@@ -87,6 +87,7 @@ function configure(settings: Chosen, warnings: readonly string[]): Configuration
     port: settings.number("port"),
     data_directory: settings.path("data") ?? "",
     store: storeUrl(settings.text("store")),
+    node: nodeName(settings.text("node")),
     public_urls: settings.list("public_urls").map(publicUrl),
     namespace: "default",
     development,
@@ -160,6 +161,12 @@ function storeUrl(text: string | null): string | null {
   const message =
     "store is not the URL of a PostgreSQL database. It must be such as postgres://user@host:5432/database.";
   throw new ConfigurationError(`${message} Without it handfast uses SQLite in the data directory (--data).`);
+}
+
+function nodeName(text: string | null): string | null {
+  if (text === null || /^[A-Za-z0-9._-]{1,64}$/.test(text)) return text;
+  const message = `node is ${JSON.stringify(text)}. It must be 1 to 64 letters, digits, dots, dashes or underscores.`;
+  throw new ConfigurationError(message);
 }
 
 function isLoopback(host: string): boolean {

@@ -34,7 +34,10 @@ export class ContractTable {
   constructor(namespace: string, limits: RelayLimits) {
     this.#namespace = namespace;
     this.#limits = limits;
-    this.#rows = new RecordTable(namespace, "contract");
+    this.#rows = new RecordTable(namespace, "contract", {
+      remove: (id) => this.#remove(id),
+      add: (id, contract) => this.#add(id, contract),
+    });
   }
 
   async load(records: Records): Promise<void> {

@@ -45,14 +45,15 @@ export interface ContractsOptions {
 }
 
 export class Contracts {
+  readonly turns: Turns;
   readonly tally: Tally;
   readonly expectations: Expectations;
   readonly #options: ContractsOptions;
   readonly #table: ContractTable;
-  readonly #turns = new Turns();
 
   private constructor(options: ContractsOptions) {
     this.#options = options;
+    this.turns = new Turns(options.records.others);
     this.tally = options.tally;
     this.expectations = new Expectations(options.compare, options.limits.contract_expectations_kept);
     this.#table = new ContractTable(options.namespace, options.limits);
@@ -106,7 +107,7 @@ export class Contracts {
 
   /** Makes a contract of an offer, once. Throws Problem 428 where what was offered does not stand any more. */
   agree(found: FoundOffer, asker_said: Said): Promise<{ readonly id: string; readonly created: boolean }> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { negotiation, offer } = found;
       const { terms, capability, proposal, cost_salt } = offer;
       const id = contractId(nodeCrypto, terms);
@@ -137,7 +138,7 @@ export class Contracts {
 
   /** Either side ends it, once; what is open under it goes on. */
   end(id: string, by: string, reason: string | null): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const contract = this.#table.get(id);
       if (contract === undefined) throw unknownContract(id);
       if (contract.ended !== null) return;
@@ -150,7 +151,7 @@ export class Contracts {
 
   /** Drops what has been over for long, so many at a time; true: there may be more. */
   upkeep(): Promise<boolean> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { now, limits, records } = this.#options;
       const gone = this.#table.outlived(now(), limits.contracts_dropped_at_once);
       const counts = gone.flatMap((id) => this.tally.ending(id)).map((write) => ({ write, apply: () => {} }));

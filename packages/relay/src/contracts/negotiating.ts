@@ -6,10 +6,10 @@
 import type { Time } from "@handfast/core";
 import { type ContractTerms, type Limits, makeId } from "@handfast/protocol";
 import type { Need, NegotiationRequest } from "@handfast/protocol/wire";
-import { unknownAgent } from "../directory/directory.ts";
 import { type Change, commitChanges } from "../directory/record-table.ts";
 import type { Records } from "../directory/records.ts";
 import { Turns } from "../directory/turns.ts";
+import { unknownAgent } from "../directory/unknown-agent.ts";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
@@ -45,14 +45,15 @@ export type Answer =
   | { readonly kind: "declined"; readonly reason: string; readonly message: string };
 
 export class Negotiating {
+  readonly turns: Turns;
   readonly table: Negotiations;
   readonly #options: NegotiatingOptions;
-  readonly #turns = new Turns();
   readonly #searches = new Turns();
   #in_line = 0;
 
   private constructor(options: NegotiatingOptions) {
     this.#options = options;
+    this.turns = new Turns(options.records.others);
     this.table = new Negotiations(options.namespace, options.limits);
   }
 
@@ -64,6 +65,15 @@ export class Negotiating {
 
   load(): Promise<void> {
     return this.table.load(this.#options.records);
+  }
+
+  /** Another node began, answered or dropped these: whoever waits here for them is told. */
+  takenOver(ids: Iterable<string>): void {
+    for (const id of ids) {
+      const called = (this.table.get(id)?.calls ?? []).filter(({ answer }) => answer === null);
+      if (called.length > 0) this.#options.onAsked(called.map(({ asked }) => asked.agent_id));
+      this.#options.onAnswered(id);
+    }
   }
 
   /** Whether the agent that has this name now is the one that asked. */
@@ -90,7 +100,7 @@ export class Negotiating {
         if (looks.length > 0) await this.#commit([], asker.name, looks);
         return { id, begun: negotiation };
       }
-      await this.#turns.take(async () => {
+      await this.turns.take(async () => {
         const room = this.table.makingRoom(asker.name, bytesOf(negotiation), now());
         await this.#commit([...room, this.table.set(id, negotiation)], asker.name, looks);
       });
@@ -120,7 +130,7 @@ export class Negotiating {
 
   /** Answers a call, once; the same again is answered alike. */
   answer(offer_id: string, agent: string, decide: (found: FoundCall) => Answer): Promise<FoundCall> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const found = this.table.call(offer_id);
       if (found === null || found.call.asked.agent_id !== agent) throw unknownProposal(offer_id);
       const { negotiation_id, negotiation, call } = found;
@@ -146,7 +156,7 @@ export class Negotiating {
 
   /** Drops those that nobody can use any more, so many at a time; true: there may be more. */
   upkeep(): Promise<boolean> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       const { now, limits, records } = this.#options;
       const gone = this.table.outlived(now(), limits.negotiations_dropped_at_once);
       await commitChanges(records, gone);

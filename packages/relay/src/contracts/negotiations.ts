@@ -42,7 +42,10 @@ export class Negotiations {
 
   constructor(namespace: string, limits: RelayLimits) {
     this.#limits = limits;
-    this.#rows = new RecordTable(namespace, "negotiation");
+    this.#rows = new RecordTable(namespace, "negotiation", {
+      remove: (id) => this.#remove(id),
+      add: (id, negotiation) => this.#add(id, negotiation),
+    });
   }
 
   async load(records: Records): Promise<void> {

@@ -26,6 +26,8 @@ export interface AgentRecord {
   readonly registration: SignedRegistration | null;
   /** When it last said what it offers: a sign of life. Missing: before there was such a time. */
   readonly renewed_at?: Time;
+  /** When the newest challenge was made that it registered by; missing: it did not, or one relay alone remembers those used. */
+  readonly challenged_at?: Time;
   /** Which of its manifests are kept; missing: none yet. */
   readonly history?: HistoryMark;
 }

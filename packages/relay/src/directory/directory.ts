@@ -18,6 +18,7 @@ import { Problem } from "../problem.ts";
 import type { Content } from "../schemas/schemas.ts";
 import type { AgentRecord, AgentView, ManifestRef } from "./agent.ts";
 import type { AgentChange } from "./agent-change.ts";
+import { AgentIndex } from "./agent-index.ts";
 import type { Asker } from "./asker.ts";
 import { checkCapabilities } from "./check-capabilities.ts";
 import { Costs } from "./costs.ts";
@@ -26,11 +27,12 @@ import type { Sign } from "./liveness.ts";
 import { ManifestHistory, type PastManifest } from "./manifest-history.ts";
 import { Manifests, type Offers } from "./manifests.ts";
 import { OfferedBefore } from "./offered-before.ts";
-import { Offerings } from "./offerings.ts";
 import { Presence } from "./presence.ts";
-import { type Change, commitChanges, RecordTable, withoutMemory } from "./record-table.ts";
+import { type Change, changedMeanwhile, commitChanges, RecordTable, withoutMemory } from "./record-table.ts";
+import type { TakenRecord } from "./take-over.ts";
 import { type OutputFault, otherVersion, TargetFits } from "./target-fits.ts";
 import { Turns } from "./turns.ts";
+import { unknownAgent } from "./unknown-agent.ts";
 
 export type { AgentChange } from "./agent-change.ts";
 export type { Asker, IsRival } from "./asker.ts";
@@ -40,13 +42,12 @@ export class Directory {
   private readonly limits: RelayLimits;
   private readonly records: RecordTable<AgentRecord>;
   private readonly manifests: Manifests;
-  private readonly offerings = new Offerings();
-  private readonly keys = new Map<string, string>();
+  private readonly index: AgentIndex;
   private readonly presence: Presence;
   private readonly costs: Costs;
   private readonly offeredBefore: OfferedBefore;
   private readonly history: ManifestHistory;
-  private readonly turns = new Turns();
+  readonly turns: Turns;
   private readonly fits: TargetFits;
   private tell: (name: string | null) => void = () => {};
 
@@ -58,17 +59,19 @@ export class Directory {
     this.manifests = new Manifests(namespace, this.limits);
     this.costs = new Costs(namespace);
     this.offeredBefore = new OfferedBefore(namespace, this.limits);
-    const { limits, turns } = this;
+    this.turns = new Turns(records.others);
+    const { limits, turns, manifests } = this;
     const { isAsking = () => false, warn = () => {}, shared } = options;
-    const onReturn = (name: string) => this.offerings.add(name, this.capabilities(name));
+    const onReturn = (name: string) => this.index.offerings.add(name, this.capabilities(name));
     const onUnsaved = (error: unknown) => warn({ err: error }, "signs of life could not be written");
     this.presence = new Presence({ namespace, records, now, limits, turns, isAsking, onReturn, onUnsaved, shared });
     const onDropped = (agent: string, digest: string) =>
       warn({ agent, digest }, "an agent has more manifests than are kept; its oldest was dropped");
     this.history = new ManifestHistory({ namespace, records, limits, onDropped });
+    this.index = new AgentIndex({ manifests, leases: this.presence.leases, limits });
     const { schemas } = options;
     const capabilityOf = (agent: string, capability: string) => this.capability(agent, capability);
-    this.fits = new TargetFits({ schemas, limits: this.limits, offerings: this.offerings, capabilityOf });
+    this.fits = new TargetFits({ schemas, limits, offerings: this.index.offerings, capabilityOf });
   }
 
   static async open(options: DirectoryOptions): Promise<Directory> {
@@ -85,10 +88,26 @@ export class Directory {
     await this.offeredBefore.load(this.options.records);
     await this.presence.leases.load(this.options.records);
     this.history.load(Array.from(this.records.values(), ({ history }) => history));
-    this.offerings.clear();
-    this.keys.clear();
-    for (const agent of this.records.values()) this.index(agent);
+    this.index.clear();
+    for (const agent of this.records.values()) this.index.add(agent);
     this.tell(null);
+  }
+
+  /**
+   * Takes over what another node made of agents and of what belongs to them, which `take` puts into the tables. Only in a turn:
+   * nobody is half-way between reading and writing them.
+   */
+  takeOver(changes: readonly TakenRecord[], take: () => void): void {
+    const before = new Map(this.index.concerned(changes).map((name) => [name, this.records.get(name)]));
+    for (const agent of before.values()) if (agent !== undefined) this.index.remove(agent);
+    take();
+    for (const [name, old] of before) {
+      const agent = this.records.get(name);
+      this.history.committed(old?.history, agent?.history);
+      if (old !== undefined && old.registered_at !== agent?.registered_at) this.presence.forget(name);
+      if (agent !== undefined) this.index.add(agent);
+      this.tell(name);
+    }
   }
 
   /** Told of every agent whose record changed, once that is safe; null: everything was read anew. */
@@ -118,7 +137,7 @@ export class Directory {
 
   /** The agent that this key belongs or once belonged to. */
   keyHolder(thumbprint: string): string | undefined {
-    return this.keys.get(thumbprint);
+    return this.index.keyHolder(thumbprint);
   }
 
   seen(name: string, worker: string | null, sign?: Sign): void {
@@ -212,16 +231,17 @@ export class Directory {
       const changed = { ...agent, registration, manifest: ref, renewed_at };
       const kept = await this.history.follow(current, changed, offers, old);
       const next: AgentRecord = { ...changed, ...kept.history };
-      const before = current === undefined ? [] : this.capabilitiesOf(current);
+      const unindex = current === undefined ? () => {} : this.index.removing(current);
       const returning = offers === null ? [] : this.presence.leases.returning(name);
-      const dropping =
-        offers === null ? [] : this.offeredBefore.dropping(name, namesOf(before), namesOf(offers.capabilities), now);
+      // Read anew meanwhile, after a failed commit: what was decided on is not what would be replaced.
+      if (this.options.records.others !== undefined && this.records.get(name) !== current) throw changedMeanwhile();
+      const before = current === undefined ? [] : this.capabilitiesOf(current);
+      const dropping = offers === null ? [] : this.offeredBefore.dropping(name, before, offers.capabilities, now);
       const changes = [this.records.set(name, next), ...(offered?.changes ?? []), ...returning, ...dropping, ...also];
       await commitChanges(this.options.records, [...changes, ...kept.writes.map(withoutMemory)]);
       this.history.committed(current?.history, next.history);
-      this.offerings.remove(name, before);
-      for (const { thumbprint } of current?.keys ?? []) this.keys.delete(thumbprint);
-      this.index(next);
+      unindex();
+      this.index.add(next);
       this.tell(name);
       return next;
     });
@@ -251,15 +271,14 @@ export class Directory {
     return this.turns.take(async () => {
       const agent = this.records.get(name);
       if (agent === undefined) throw unknownAgent(name);
-      const capabilities = this.capabilitiesOf(agent);
+      const unindex = this.index.removing(agent);
       const past = await this.history.ending(name, agent.history);
       const parts = [...this.manifests.ending(name), ...this.costs.ending(name), ...this.presence.ending(name)];
-      const dropping = this.offeredBefore.dropping(name, namesOf(capabilities), [], this.options.now());
+      const dropping = this.offeredBefore.dropping(name, this.capabilitiesOf(agent), [], this.options.now());
       const changes = [this.records.delete(name), ...parts, ...dropping, ...also(), ...past.map(withoutMemory)];
       await commitChanges(this.options.records, changes);
       this.history.committed(agent.history);
-      this.offerings.remove(name, capabilities);
-      for (const { thumbprint } of agent.keys) this.keys.delete(thumbprint);
+      unindex();
       this.presence.forget(name);
       this.tell(name);
     });
@@ -298,7 +317,7 @@ export class Directory {
 
   /** How many agents offer it. */
   offering(capability: string): number {
-    return this.offerings.count(capability, nobody);
+    return this.index.offerings.count(capability, nobody);
   }
 
   /**
@@ -319,7 +338,7 @@ export class Directory {
 
   offers(name: string): readonly string[] {
     const agent = this.records.get(name);
-    return agent === undefined ? [] : namesOf(this.capabilitiesOf(agent));
+    return agent === undefined ? [] : this.capabilitiesOf(agent).map((capability) => capability.name);
   }
 
   offer(name: string): (handoff: Handoff) => Offer {
@@ -361,8 +380,8 @@ export class Directory {
     if (to !== null) return this.records.get(to) === undefined || out.has(to) ? 0 : 1;
     this.leaveOutLapsed();
     if (capability === null) return 0;
-    if (version_range === undefined) return this.offerings.count(capability, out);
-    return this.offerings
+    if (version_range === undefined) return this.index.offerings.count(capability, out);
+    return this.index.offerings
       .of(capability)
       .flatMap(({ agents }) => this.fits.byVersion(agents, capability, version_range).within)
       .filter((agent) => !out.has(agent)).length;
@@ -409,18 +428,9 @@ export class Directory {
     return manifest === null ? [] : this.manifests.capabilities(manifest.digest);
   }
 
-  private index(agent: AgentRecord): void {
-    const { name, renewed_at = agent.registered_at } = agent;
-    const lease_seconds = this.manifest(name)?.lease_seconds;
-    const lease_ms = lease_seconds === undefined ? this.limits.default_registration_lease_ms : lease_seconds * 1_000;
-    this.presence.leases.hold(name, lease_ms, renewed_at);
-    if (!this.presence.leases.isOut(name)) this.offerings.add(name, this.capabilitiesOf(agent));
-    for (const { thumbprint } of agent.keys) this.keys.set(thumbprint, name);
-  }
-
   /** Time decides, not a timer: whoever asks what is offered first has those left out whose lease ran out. */
   private leaveOutLapsed(): void {
-    for (const name of this.presence.lapse()) this.offerings.remove(name, this.capabilities(name));
+    for (const name of this.presence.lapse()) this.index.offerings.remove(name, this.capabilities(name));
   }
 
   private view(agent: AgentRecord): AgentView {
@@ -436,11 +446,3 @@ export class Directory {
 }
 
 const nobody: ReadonlySet<string> = new Set();
-
-function namesOf(capabilities: readonly Capability[]): readonly string[] {
-  return capabilities.map(({ name }) => name);
-}
-
-export function unknownAgent(name: string): Problem {
-  return new Problem(404, "unknown_agent", `There is no agent ${name}. List the agents to see who is there.`);
-}

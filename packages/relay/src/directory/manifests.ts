@@ -37,7 +37,10 @@ export class Manifests {
 
   constructor(namespace: string, limits: RelayLimits) {
     this.limits = limits;
-    this.rows = new RecordTable(namespace, "manifest");
+    this.rows = new RecordTable(namespace, "manifest", {
+      remove: (digest, { agent_id }) => this.remove(agent_id, digest),
+      add: (digest, manifest) => this.add(digest, manifest, manifest.capabilities.map(inFull)),
+    });
   }
 
   async load(records: Records): Promise<void> {

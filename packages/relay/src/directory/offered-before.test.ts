@@ -14,8 +14,9 @@ beforeEach(async () => {
 async function open(more: Partial<RelayLimits> = {}) {
   const offered = new OfferedBefore("default", { ...limits, ...more });
   await offered.load(records);
+  const named = (names: readonly string[]) => names.map((name) => ({ name }));
   const drop = (agent: string, before: readonly string[], after: readonly string[], now: number) =>
-    commitChanges(records, offered.dropping(agent, before, after, now));
+    commitChanges(records, offered.dropping(agent, named(before), named(after), now));
   return { offered, drop };
 }
 

@@ -20,6 +20,11 @@ interface Dropped {
   readonly crowded_at?: Time;
 }
 
+/** A capability, as far as it matters here. */
+interface Named {
+  readonly name: string;
+}
+
 const nothing: Dropped = { names: [] };
 
 export class OfferedBefore {
@@ -31,7 +36,10 @@ export class OfferedBefore {
 
   constructor(namespace: string, limits: RelayLimits) {
     this.limits = limits;
-    this.rows = new RecordTable(namespace, "offered_before");
+    this.rows = new RecordTable(namespace, "offered_before", {
+      remove: (agent, dropped) => this.count(agent, dropped, nothing),
+      add: (agent, dropped) => this.count(agent, nothing, dropped),
+    });
   }
 
   async load(records: Records): Promise<void> {
@@ -49,9 +57,9 @@ export class OfferedBefore {
   }
 
   /** The changes that remember what an agent offered up to now, and forget what was remembered for long enough. */
-  dropping(agent: string, before: readonly string[], after: readonly string[], now: Time): readonly Change[] {
+  dropping(agent: string, before: readonly Named[], after: readonly Named[], now: Time): readonly Change[] {
     const known = this.rows.get(agent);
-    const next = this.next(known ?? nothing, before, after, now);
+    const next = this.next(known ?? nothing, before.map(nameOf), after.map(nameOf), now);
     const is_same =
       next.names.length === known?.names.length && next.names.every((each, at) => each === known.names[at]);
     const own = is_same || (known === undefined && sizeOf(next) === 0) ? [] : [this.set(agent, next)];
@@ -115,6 +123,10 @@ export class OfferedBefore {
     if (sizeOf(after) === 0) this.due.delete(agent);
     else this.due.set(agent, last_at + this.limits.offered_before_ms);
   }
+}
+
+function nameOf({ name }: Named): string {
+  return name;
 }
 
 function sizeOf({ names, crowded_at }: Dropped): number {

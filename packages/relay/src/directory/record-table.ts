@@ -3,30 +3,53 @@
  * writes of several tables go in one.
  */
 
-import type { RecordWrite } from "@handfast/engine";
+import type { RecordWrite, StoredRecord } from "@handfast/engine";
 import { Problem } from "../problem.ts";
-import type { Records } from "./records.ts";
+import type { Records, Taking } from "./records.ts";
 
 export interface Change {
   readonly write: RecordWrite;
   apply(): void;
 }
 
-export class RecordTable<Value> {
+/** What is derived from each record: put right where another node changed it. */
+export interface DerivedFrom<Value> {
+  /** While it is still in the table. */
+  remove(key: string, value: Value): void;
+  /** Once it is. */
+  add(key: string, value: Value): void;
+}
+
+export class RecordTable<Value> implements Taking {
   private readonly namespace: string;
   private readonly kind: string;
+  private readonly derived: DerivedFrom<Value> | null;
   private readonly rows = new Map<string, { readonly version: number; readonly value: Value }>();
 
-  constructor(namespace: string, kind: string) {
+  constructor(namespace: string, kind: string, derived: DerivedFrom<Value> | null = null) {
     this.namespace = namespace;
     this.kind = kind;
+    this.derived = derived;
   }
 
-  /** Only this relay writes these records, so they are what it once wrote. */
+  /** Only relays write these records, so they are what a relay once wrote. */
   async load(records: Records): Promise<void> {
+    records.others?.tables.set(this.kind, this);
     const stored = await records.load(this.kind);
     this.rows.clear();
     for (const { key, version, value } of stored) this.rows.set(key, { version, value: value as Value });
+  }
+
+  take(key: string, record: StoredRecord | null): void {
+    const known = this.rows.get(key);
+    if (known !== undefined) this.derived?.remove(key, known.value);
+    if (record === null) {
+      this.rows.delete(key);
+      return;
+    }
+    const value = record.value as Value;
+    this.rows.set(key, { version: record.version, value });
+    this.derived?.add(key, value);
   }
 
   get size(): number {
@@ -62,15 +85,23 @@ export class RecordTable<Value> {
   }
 }
 
+export async function commitChanges(records: Records, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return;
+  if (!(await records.put(changes.map(({ write }) => write)))) throw changedMeanwhile();
+  for (const change of changes) change.apply();
+}
+
 /** Of what is never held in memory. */
 export function withoutMemory(write: RecordWrite): Change {
   return { write, apply: () => {} };
 }
 
-export async function commitChanges(records: Records, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return;
-  if (!(await records.put(changes.map(({ write }) => write)))) {
-    throw new Problem(409, "changed_meanwhile", "The record was changed by somebody else at the same time. Try again.");
-  }
-  for (const change of changes) change.apply();
+const changed_meanwhile = "changed_meanwhile";
+
+export function changedMeanwhile(): Problem {
+  return new Problem(409, changed_meanwhile, "The record was changed by somebody else at the same time. Try again.");
+}
+
+export function isChangedMeanwhile(error: unknown): boolean {
+  return error instanceof Problem && error.reason === changed_meanwhile;
 }

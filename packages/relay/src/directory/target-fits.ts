@@ -121,6 +121,7 @@ const unchecked: HandoffError = {
   message: "the whole value: the capability has more different schemas than are checked at once",
 };
 
+/** Why an agent is not offered what asks for another version. */
 export function otherVersion(name: string, { name: capability, version }: Capability, range: string): HandoffError {
   const now = version === undefined ? "without saying its version" : `in version ${version}`;
   const message = `The agent ${name} offers ${capability} ${now}; the handoff asks for ${range}.`;

@@ -2,6 +2,9 @@
  * Challenges for registrations and rotations: fresh, for this relay process, good once. A challenge carries its time
  * under a MAC, so asking for many costs the relay no memory; only those that a valid signature has used up are
  * remembered, until they would be too old anyway.
+ *
+ * Nodes that share a store share the MAC's secret: a challenge of one is good at any of them. What was used up each remembers for
+ * itself; what a challenge could be used for again at another node, registration prevents by when it was made (`madeAt`).
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -23,11 +26,16 @@ export class Challenges {
   /** In the order of their use; with when they would have run out. */
   private readonly used = new Map<string, Time>();
 
-  constructor(now: () => Time, randomBytes: (count: number) => Uint8Array, limits: RelayLimits) {
+  constructor(
+    now: () => Time,
+    randomBytes: (count: number) => Uint8Array,
+    limits: RelayLimits,
+    secret: Uint8Array = randomBytes(32),
+  ) {
     this.now = now;
     this.randomBytes = randomBytes;
     this.limits = limits;
-    this.secret = randomBytes(32);
+    this.secret = secret;
   }
 
   issue(): { readonly challenge: string; readonly expires_in_seconds: number } {
@@ -44,7 +52,7 @@ export class Challenges {
     if (until === null) throw refused("challenge_unknown", "was not given out by this relay since its start");
     if (until <= this.now())
       throw refused("challenge_expired", `is older than ${this.limits.challenge_life_ms / 1_000} s`);
-    if (this.used.has(challenge)) throw refused("challenge_used", "was used before");
+    if (this.used.has(challenge)) throw usedBefore();
   }
 
   /** Checks it once more and uses it up, in one step. */
@@ -59,11 +67,16 @@ export class Challenges {
   }
 
   private expiryOf(challenge: string): Time | null {
+    const made_at = this.madeAt(challenge);
+    return made_at === null ? null : made_at + this.limits.challenge_life_ms;
+  }
+
+  /** Null: no relay with this secret made it. */
+  madeAt(challenge: string): Time | null {
     const bytes = fromBase64url(challenge);
     if (bytes?.length !== challenge_bytes) return null;
     if (!timingSafeEqual(bytes.subarray(time_bytes + nonce_bytes), this.mac(bytes))) return null;
-    const made_at = Number(new DataView(bytes.buffer).getBigUint64(0));
-    return made_at + this.limits.challenge_life_ms;
+    return Number(new DataView(bytes.buffer).getBigUint64(0));
   }
 
   private mac(bytes: Uint8Array): Uint8Array {
@@ -75,6 +88,11 @@ export class Challenges {
     const now = this.now();
     for (const [challenge, until] of this.used) if (until <= now) this.used.delete(challenge);
   }
+}
+
+/** Used before, at this node or another. */
+export function usedBefore(): Problem {
+  return refused("challenge_used", "was used before");
 }
 
 function refused(reason: string, why: string): Problem {

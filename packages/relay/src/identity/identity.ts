@@ -49,7 +49,12 @@ export interface IdentityOptions {
   /** Thumbprints of first keys whose agents are operators. */
   readonly operator_keys?: readonly string[];
   readonly limits?: RelayLimits;
+  /** Other nodes admit agents too: whatever they wrote until now is known when it resolves. */
+  readonly catchUp?: (() => Promise<void>) | undefined;
 }
+
+/** Why somebody is refused that another node may know. */
+const unknown: ReadonlySet<string> = new Set(["unknown_key", "unknown_token"]);
 
 /** What an operator who came with a token is called; no agent can take this name. */
 const operator_name = "operator";
@@ -87,7 +92,7 @@ export class Identity {
     if (this.isOperatorToken(credential)) {
       return { caller: this.caller(operator_name, "operator", null), expires_at: null };
     }
-    if (credential.startsWith(token_prefix)) return this.tokenCaller(credential);
+    if (credential.startsWith(token_prefix)) return this.lookAgain(() => this.tokenCaller(credential));
     const { agent, key, expires_at } = await this.credential(credential);
     return { caller: this.caller(agent, this.roleOf(agent), key), expires_at };
   }
@@ -140,12 +145,18 @@ export class Identity {
       return known;
     }
     this.credentials.delete(token);
-    const verified = await verifyCredential(token, { ...this.options, limits: this.limits });
+    const verified = await this.lookAgain(() => verifyCredential(token, { ...this.options, limits: this.limits }));
     // Verifying took a moment, in which the key may have been revoked.
     currentKey(directory, verified.agent, verified.key, now());
     drop(this.credentials, this.limits.credentials_cached);
     this.credentials.set(token, verified);
     return verified;
+  }
+
+  /** A key or token that is not known here may have been given out by another node a moment ago. */
+  private lookAgain<Result>(prove: () => Result | Promise<Result>): Result | Promise<Result> {
+    const { catchUp } = this.options;
+    return catchUp === undefined ? prove() : proveAgain(prove, catchUp);
   }
 
   private tokenCaller(token: string): Proven {
@@ -171,6 +182,16 @@ export class Identity {
   private isOperatorToken(token: string): boolean {
     const digest = nodeCrypto.sha256(toUtf8(token));
     return this.operatorDigests.map((known) => timingSafeEqual(known, digest)).includes(true);
+  }
+}
+
+async function proveAgain<Result>(prove: () => Result | Promise<Result>, catchUp: () => Promise<void>) {
+  try {
+    return await prove();
+  } catch (error) {
+    if (!(error instanceof Problem) || !unknown.has(error.reason)) throw error;
+    await catchUp();
+    return prove();
   }
 }
 

@@ -2,10 +2,12 @@
 
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import type { Store } from "@handfast/engine";
 import { toBase64url } from "@handfast/protocol";
 import { ConfigurationError } from "../configuration/configuration.ts";
 import { limits } from "../limits.ts";
 import { createPrivateFile, readPrivateFile } from "./private-file.ts";
+import { differs, sharedSecret } from "./shared-secret.ts";
 
 export interface OperatorTokens {
   readonly tokens: readonly string[];
@@ -21,9 +23,28 @@ export function openOperatorTokens(configured: readonly string[], data_directory
   if (configured.length > 0) return { tokens: configured, file: null };
   const file = join(data_directory, file_name);
   if (readPrivateFile(file) === null) {
-    createPrivateFile(file, `${prefix}${toBase64url(randomBytes(32))}\n`);
+    createPrivateFile(file, `${newToken()}\n`);
   }
   return { tokens: [readOperatorToken(file)], file };
+}
+
+/** The same for nodes that share a store: the token of all of them, and in each one's data directory for people to find it. */
+export async function openSharedOperatorTokens(
+  configured: readonly string[],
+  data_directory: string,
+  store: Store,
+): Promise<OperatorTokens> {
+  if (configured.length > 0) return { tokens: configured, file: null };
+  const file = join(data_directory, file_name);
+  const mine = readPrivateFile(file) === null ? null : readOperatorToken(file);
+  const token = await sharedSecret(store, "operator_token", () => mine ?? newToken());
+  if (mine === null) createPrivateFile(file, `${token}\n`);
+  else if (mine !== token) throw differs("The operator's token", file);
+  return { tokens: [token], file };
+}
+
+function newToken(): string {
+  return `${prefix}${toBase64url(randomBytes(32))}`;
 }
 
 export function readOperatorToken(file: string): string {

@@ -10,6 +10,8 @@ import {
   type Costs,
   type DocumentOf,
   isName,
+  manifestContent,
+  manifestDigest,
   type PublicKey,
   parsePublicKey,
   readDocument,
@@ -18,14 +20,15 @@ import {
 } from "@handfast/protocol";
 import type { capabilities_body, Static } from "@handfast/protocol/wire";
 import { type AgentKey, type AgentRecord, isCurrent, type ManifestRef } from "../directory/agent.ts";
-import { type AgentChange, type Directory, unknownAgent } from "../directory/directory.ts";
+import type { AgentChange, Directory } from "../directory/directory.ts";
+import { unknownAgent } from "../directory/unknown-agent.ts";
 import { type RelayLimits, limits as relayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { type Admission, checkAdmission } from "./admission.ts";
 import type { Audience } from "./audience.ts";
 import type { Caller } from "./caller.ts";
-import { Challenges } from "./challenges.ts";
+import { Challenges, usedBefore } from "./challenges.ts";
 import { currentKey, refused } from "./credential.ts";
 import { checkAddress, documentProblem } from "./document-checks.ts";
 import type { Envelope, Identity } from "./identity.ts";
@@ -52,6 +55,8 @@ export interface RegistrationOptions {
   readonly now: () => Time;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly limits?: RelayLimits;
+  /** What makes a challenge of one node good at every other; absent: there are no others. */
+  readonly challenge_secret?: Uint8Array | undefined;
 }
 
 export interface TokenOptions {
@@ -74,7 +79,7 @@ export class Registration {
   constructor(options: RegistrationOptions) {
     this.options = options;
     this.limits = options.limits ?? relayLimits;
-    this.challenges = new Challenges(options.now, options.randomBytes, this.limits);
+    this.challenges = new Challenges(options.now, options.randomBytes, this.limits, options.challenge_secret);
   }
 
   challenge(): { readonly challenge: string; readonly expires_in_seconds: number } {
@@ -216,8 +221,24 @@ export class Registration {
       keys: known ? base.keys : [this.newKey(key)],
       description,
       registration: { document: envelope.document, proof: envelope.proof },
+      ...this.challenged(current, document),
     };
     return { agent, offers: { ...document, signed: true, costs }, also: [] };
+  }
+
+  /**
+   * Another node may have seen this registration before. By a challenge that is not newer than the last one nothing changes: it may
+   * only say once more what is in force, as workers do that start at once.
+   */
+  private challenged(current: AgentRecord | undefined, document: DocumentOf<"registration">): Partial<AgentRecord> {
+    if (this.options.challenge_secret === undefined) return {};
+    const made_at = this.challenges.madeAt(document.challenge) ?? 0;
+    const last = current?.challenged_at ?? 0;
+    if (made_at > last) return { challenged_at: made_at };
+    const digest = manifestDigest(nodeCrypto, manifestContent(document));
+    const is_same = current?.manifest?.digest === digest && current.description === (document.description ?? null);
+    if (!is_same) throw usedBefore();
+    return {};
   }
 
   /** Before a key is bound to a name for the first time. */

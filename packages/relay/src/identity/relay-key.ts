@@ -1,15 +1,19 @@
-/** The relay's own Ed25519 key: a private JWK in the data directory, made on the first start. */
+/** The relay's own Ed25519 key: a private JWK in the data directory, or with a store that nodes share; made on the first start. */
 
-import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hkdfSync } from "node:crypto";
 import { join } from "node:path";
+import type { Store } from "@handfast/engine";
 import { fromBase64url, type PublicJwk, parsePublicKey, parseStrict, type Signer } from "@handfast/protocol";
 import { ConfigurationError } from "../configuration/configuration.ts";
 import { nodeCrypto, nodeSigner } from "../proof/node-crypto.ts";
 import { createPrivateFile, readPrivateFile } from "./private-file.ts";
+import { differs, sharedSecret } from "./shared-secret.ts";
 
 export interface RelayKey {
   readonly signer: Signer;
   readonly jwk: PublicJwk;
+  /** A secret for one purpose that everybody has who has this key, and nobody else. */
+  derive(purpose: string): Uint8Array;
 }
 
 const file_name = "relay-key.json";
@@ -30,6 +34,16 @@ export function openRelayKey(data_directory: string): RelayKey {
   return readKey(readPrivateFile(path) ?? text, path);
 }
 
+/** The key of all nodes that share this store; one in the data directory becomes theirs, if it is the first. */
+export async function openSharedRelayKey(store: Store, data_directory: string): Promise<RelayKey> {
+  const path = join(data_directory, file_name);
+  const stored = readPrivateFile(path);
+  const mine = stored === null ? null : readKey(stored, path);
+  const key = readKey(await sharedSecret(store, "relay_key", () => stored ?? newKey()), "the database");
+  if (mine !== null && mine.jwk.x !== key.jwk.x) throw differs("The relay's key", path);
+  return key;
+}
+
 function newKey(): string {
   return `${JSON.stringify(generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }))}\n`;
 }
@@ -45,7 +59,8 @@ function readKey(text: string, path: string): RelayKey {
   }
   const jwk = publicJwk(d, x, path);
   if (jwk.x !== x) throw damaged(path, "its two halves do not belong together");
-  return { signer: nodeSigner(seed), jwk };
+  const derive = (purpose: string) => new Uint8Array(hkdfSync("sha256", seed, "", `handfast/v1/${purpose}`, 32));
+  return { signer: nodeSigner(seed), jwk, derive };
 }
 
 function publicJwk(d: string, x: string, path: string): PublicJwk {

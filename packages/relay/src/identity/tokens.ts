@@ -56,7 +56,10 @@ export class Tokens {
   private constructor(options: TokensOptions) {
     this.options = options;
     this.limits = options.limits ?? relayLimits;
-    this.rows = new RecordTable(options.namespace, "token");
+    this.rows = new RecordTable(options.namespace, "token", {
+      remove: (digest, { agent }) => this.unindex(digest, agent),
+      add: (digest, { agent }) => void this.digestsOf(agent).add(digest),
+    });
   }
 
   static async open(options: TokensOptions): Promise<Tokens> {
@@ -76,6 +79,15 @@ export class Tokens {
   find(token: string): TokenView | undefined {
     const found = this.rows.get(digestOf(token));
     return found === undefined || this.isExpired(found) ? undefined : found;
+  }
+
+  /** Whose it is, by its digest, as it is stored. */
+  holder(digest: string): string | undefined {
+    return this.rows.get(digest)?.agent;
+  }
+
+  *digests(): Generator<string> {
+    for (const [digest] of this.rows.entries()) yield digest;
   }
 
   list(agent: string): readonly TokenView[] {
@@ -119,10 +131,14 @@ export class Tokens {
       write,
       apply: () => {
         apply();
-        this.byAgent.get(agent)?.delete(digest);
-        if (this.byAgent.get(agent)?.size === 0) this.byAgent.delete(agent);
+        this.unindex(digest, agent);
       },
     };
+  }
+
+  private unindex(digest: string, agent: string): void {
+    this.byAgent.get(agent)?.delete(digest);
+    if (this.byAgent.get(agent)?.size === 0) this.byAgent.delete(agent);
   }
 
   private checkRoom(agent: string): void {

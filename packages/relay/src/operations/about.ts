@@ -34,7 +34,10 @@ export const readyz = operation(
   },
   async ({ relay }) => {
     const reasons = relay.unready();
-    return reasons.length === 0 ? json({ status: "ok", reasons }) : json({ status: "not_ready", reasons }, 503);
+    const { node } = relay.configuration;
+    const named = node === null ? {} : { node };
+    const is_ready = reasons.length === 0;
+    return json({ status: is_ready ? "ok" : "not_ready", reasons, ...named }, is_ready ? 200 : 503);
   },
 );
 

@@ -4,8 +4,8 @@ import { fields } from "@handfast/protocol";
 import { type AgentReliability, agent_reliability } from "@handfast/protocol/wire";
 import Type from "typebox";
 import type { AgentView } from "../directory/agent.ts";
-import { unknownAgent } from "../directory/directory.ts";
 import { claimOf, windowOf } from "../directory/reliability/claim.ts";
+import { unknownAgent } from "../directory/unknown-agent.ts";
 import { json, operation } from "./operation.ts";
 import type { Relay } from "./relay.ts";
 

@@ -20,10 +20,11 @@ export class Routes {
   private readonly options: RoutesOptions;
   /** By capability. */
   private readonly rows: RecordTable<RouteView>;
-  private readonly turns = new Turns();
+  readonly turns: Turns;
 
   private constructor(options: RoutesOptions) {
     this.options = options;
+    this.turns = new Turns(options.records.others);
     this.rows = new RecordTable(options.namespace, "route");
   }
 

@@ -110,6 +110,9 @@ export class SharedDisk {
         return (await this.#store.events({ namespace: "default", after_pos: 0, limit: 1 })).head;
       },
       // Of what nodes tell each other besides, nothing here is about.
+      recordHead: async () => 0,
+      changedRecords: async (after) => ({ names: [], after, is_cut: false }),
+      namedRecords: async () => [],
       hear: async () => {},
       heard: async () => ({ signs: [], read_at: this.#timeline.now }),
       appendText: async () => {},

@@ -4,11 +4,13 @@ import type { Migrations } from "../migrate.ts";
 import { initial } from "./001-initial.ts";
 import { outbox } from "./002-outbox.ts";
 import { nodes } from "./003-nodes.ts";
+import { recordChanges } from "./004-record-changes.ts";
 import { sharedLife } from "./005-shared-life.ts";
 
 export const migrations: Migrations = [
   { name: "initial", sql: initial, oldest_reader: 1 },
   { name: "outbox", sql: outbox, oldest_reader: 1 },
   { name: "nodes", sql: nodes, oldest_reader: 1 },
+  { name: "record-changes", sql: recordChanges, oldest_reader: 1 },
   { name: "shared-life", sql: sharedLife, oldest_reader: 1 },
 ];

@@ -20,6 +20,9 @@ export const updateRecords = `
   UPDATE handfast.record SET version = given.version, json = given.json FROM ${given(recordShape)} WHERE ${isGiven}`;
 export const deleteRecords = `DELETE FROM handfast.record USING ${given(recordNameShape)} WHERE ${isGiven}`;
 
+export const findNamedRecords = `
+  SELECT record.namespace, record.kind, record.key, version, json
+  FROM ${given(recordNameShape)} JOIN handfast.record ON ${isGiven}`;
 export const findRecord =
   "SELECT namespace, kind, key, version, json FROM handfast.record WHERE namespace = $1 AND kind = $2 AND key = $3";
 export const findRecords =

@@ -45,17 +45,24 @@ export interface Import extends ImportRecord, Omit<Attempts, "next_at"> {
 }
 
 export class Imports {
+  readonly turns: Turns;
   readonly #options: ImportsOptions;
   readonly #rows: RecordTable<ImportRecord>;
   readonly #attempts = new Map<string, Attempts>();
-  readonly #turns = new Turns();
   #started = false;
   #refreshing = false;
   #cancel = () => {};
 
   private constructor(options: ImportsOptions) {
     this.#options = options;
-    this.#rows = new RecordTable(options.namespace, "import");
+    this.turns = new Turns(options.records.others);
+    this.#rows = new RecordTable(options.namespace, "import", {
+      remove: (name) => {
+        this.#attempts.delete(name);
+        options.onChange(name, null);
+      },
+      add: (name, record) => options.onChange(name, providerOf(record)),
+    });
   }
 
   static async open(options: ImportsOptions): Promise<Imports> {
@@ -70,6 +77,11 @@ export class Imports {
     await this.#rows.load(this.#options.records);
     for (const name of before) if (this.#rows.get(name) === undefined) this.#options.onChange(name, null);
     for (const record of this.#rows.values()) this.#options.onChange(record.name, providerOf(record));
+  }
+
+  /** Others may have imported what is due sooner. */
+  takenOver(): void {
+    if (!this.#refreshing) this.#arm();
   }
 
   /** Refreshes what is due, from now on until `stop`. */
@@ -105,14 +117,14 @@ export class Imports {
   async import(text: string): Promise<Import> {
     const url = readImportUrl(text);
     const told = await this.#fetch(url);
-    return this.#turns.take(() => this.#keep(`${told.agent_id}@${originOf(url)}`, url, told));
+    return this.turns.take(() => this.#keep(`${told.agent_id}@${originOf(url)}`, url, told));
   }
 
   async refresh(name: string): Promise<Import> {
     const { url } = this.#known(name);
     try {
       const told = await this.#fetch(new URL(url));
-      return await this.#turns.take(() => {
+      return await this.turns.take(() => {
         this.#known(name);
         return this.#keep(name, new URL(url), told);
       });
@@ -123,7 +135,7 @@ export class Imports {
   }
 
   drop(name: string): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.turns.take(async () => {
       this.#known(name);
       await commitChanges(this.#options.records, [this.#rows.delete(name)]);
       this.#attempts.delete(name);

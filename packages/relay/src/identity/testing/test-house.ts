@@ -33,6 +33,8 @@ interface HouseOptions {
   readonly limits?: Partial<RelayLimits>;
   /** Another house's records: a restart. */
   readonly records?: StoreRecords;
+  /** The same as another house's: two nodes of one relay. */
+  readonly challenge_secret?: Uint8Array;
 }
 
 export async function openHouse(options: HouseOptions = {}): Promise<House> {
@@ -46,7 +48,13 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const operator_tokens = [operator_token];
   const shared = { namespace, directory, tokens, audience, now, limits };
   const identity = new Identity({ ...shared, operator_tokens, operator_keys });
-  const registration = new Registration({ ...shared, identity, admission, randomBytes });
+  const registration = new Registration({
+    ...shared,
+    identity,
+    admission,
+    randomBytes,
+    challenge_secret: options.challenge_secret,
+  });
 
   async function register(agent: TestAgent, changes: object = {}, authorization?: string) {
     const { challenge } = registration.challenge();

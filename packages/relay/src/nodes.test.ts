@@ -1,0 +1,197 @@
+/** Three relays as processes on one database: whoever speaks to one of them has spoken to all. */
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startServer, type TestServer } from "../../store-postgres/src/testing/server.ts";
+import { testAgent } from "./identity/testing/test-agent.ts";
+import { RelayProcess } from "./testing/relay-process.ts";
+
+const public_url = "https://relay.example";
+const patience = { prefer: "wait=20" };
+let server: TestServer;
+let directory: string;
+const relays: RelayProcess[] = [];
+const urls: string[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "handfast-nodes-"));
+  server = await startServer({ durable: true });
+  const database = server.url(await server.createDatabase());
+  // All at once: one of them makes the tables, the key and the operator's token.
+  for (const node of ["n1", "n2", "n3"]) {
+    const places = ["--port", "0", "--data", join(directory, node), "--store", database, "--node", node];
+    relays.push(new RelayProcess(...places, "--dev", "--public-url", public_url));
+  }
+  for (const relay of relays) {
+    await relay.url();
+    urls.push(/listens on (\S+)/.exec(relay.stdout)?.[1] ?? "");
+  }
+}, 60_000);
+afterAll(async () => {
+  const codes = await Promise.all(relays.map((relay) => relay.stop("SIGTERM")));
+  await server.stop();
+  rmSync(directory, { recursive: true });
+  expect(codes).toEqual([0, 0, 0]);
+});
+
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+async function call(node: 1 | 2 | 3, method: Method, path: string, token = "", body?: object, headers = {}) {
+  const answer = await fetch(urls[node - 1] + path, {
+    method,
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(token !== "" && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const is_json = (answer.headers.get("content-type") ?? "").includes("json");
+  return { status: answer.status, body: is_json ? JSON.parse(text) : text };
+}
+type Got = Awaited<ReturnType<typeof call>>;
+
+/** Asks again until the answer is so; the test's own time is the limit. */
+async function until(ask: () => Promise<Got>, isSo: (got: Got) => boolean): Promise<Got> {
+  for (;;) {
+    const got = await ask();
+    if (isSo(got)) return got;
+  }
+}
+
+async function tokenOf(node: 1 | 2 | 3, agent: string, capabilities: readonly object[] = []): Promise<string> {
+  const made = await call(node, "POST", "/v1/tokens", "", { agent, capabilities });
+  expect(made.status).toBe(201);
+  return made.body.token;
+}
+
+test("each says which it is; all have one key and one operator's token", async () => {
+  const keys = new Set<string>();
+  const tokens = new Set<string>();
+  for (const node of [1, 2, 3] as const) {
+    expect((await call(node, "GET", "/readyz")).body).toEqual({ status: "ok", reasons: [], node: `n${node}` });
+    expect((await call(node, "GET", "/metrics")).body).toContain(`handfast_node_info{node="n${node}"} 1`);
+    keys.add((await call(node, "GET", "/.well-known/handfast")).body.relay_key.x);
+    tokens.add(readFileSync(join(directory, `n${node}`, "operator-token"), "utf8").trim());
+  }
+  expect([keys.size, tokens.size]).toEqual([1, 1]);
+  const [operator = ""] = tokens;
+  for (const node of [1, 2, 3] as const) expect((await call(node, "GET", "/v1/routes", operator)).status).toBe(200);
+});
+
+test("registered on 1, serving through 2, found on 3, sent through 1, awaited on 3, followed on 2 and resumed on 1", async () => {
+  const bob = await tokenOf(1, "bob", [{ name: "upper" }]);
+  const alice = await tokenOf(3, "alice");
+  const claimed = call(2, "POST", "/v1/claims", bob, { worker: "bob-1", request_id: "first" }, patience);
+  const find = () => call(3, "POST", "/v1/discover", alice, { capability: "upper" });
+  const found = await until(find, ({ status }) => status === 200);
+  expect(found.body.hits[0].agent_id).toBe("bob");
+
+  const sent = await call(1, "POST", "/v1/handoffs", alice, { capability: "upper", text: "hello" });
+  expect(sent.status).toBe(202);
+  const at = `/v1/handoffs/${sent.body.id}`;
+  const [lease] = (await claimed).body.leases;
+  expect(lease).toMatchObject({ id: sent.body.id, fence: 1 });
+  const awaited = call(3, "GET", at, alice, undefined, patience);
+  const followed = await call(2, "GET", `${at}/events`, alice, undefined, patience);
+  expect((await call(2, "POST", `${at}/ack`, bob, { fence: 1 })).status).toBe(200);
+  expect((await call(2, "POST", `${at}/complete`, bob, { fence: 1, output: "HELLO" })).status).toBe(200);
+  expect((await awaited).body).toMatchObject({ state: "completed", code: 200 });
+
+  const { cursor, events } = followed.body;
+  const rest = await call(1, "GET", `${at}/events?cursor=${cursor}`, alice);
+  const all = [...events, ...rest.body.events];
+  expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index + 1));
+  expect(all.map(({ type }) => type)).toEqual(expect.arrayContaining(["accepted", "acknowledged", "completed"]));
+  expect(rest.body.ended).toBe(true);
+}, 60_000);
+
+test("a token of one node is good at another at once, and ended at a third it ends everywhere, with what waits by it", async () => {
+  await tokenOf(1, "carol", [{ name: "lower" }]);
+  const operator = readFileSync(join(directory, "n1", "operator-token"), "utf8").trim();
+  const made = await call(1, "POST", "/v1/tokens", operator, { agent: "carol", label: "second" });
+  const { token, id } = made.body;
+  // Without waiting for anything: whoever is not known is looked for.
+  expect((await call(2, "GET", "/v1/agents/carol", token)).status).toBe(200);
+  const waiting = call(2, "POST", "/v1/claims", token, { worker: "carol-1", request_id: "waits" }, patience);
+  expect((await call(3, "GET", "/v1/agents/carol", token)).status).toBe(200);
+  expect((await call(3, "DELETE", `/v1/tokens/${id}?agent=carol`, operator)).status).toBeLessThan(300);
+  const ended_at = performance.now();
+  for (const node of [1, 2, 3] as const) {
+    await until(
+      () => call(node, "GET", "/v1/agents/carol", token),
+      ({ status }) => status === 401,
+    );
+  }
+  expect(performance.now() - ended_at).toBeLessThan(2_000);
+  // It does not go on to wait, and is given nothing.
+  expect((await waiting).body).toMatchObject({ leases: [] });
+  expect(performance.now() - ended_at).toBeLessThan(5_000);
+}, 60_000);
+
+test("a manifest changed on one node is what another checks input by", async () => {
+  const dave = await tokenOf(1, "dave", [{ name: "count", input_schema: { type: "string" } }]);
+  const erin = await tokenOf(2, "erin");
+  const send = (input: unknown) => call(2, "POST", "/v1/handoffs", erin, { capability: "count", input });
+  await until(
+    () => send("text"),
+    ({ status }) => status === 202,
+  );
+  expect((await send(7)).status).toBe(422);
+  const capabilities = [{ name: "count", input_schema: { type: "integer" } }];
+  const changed = await call(1, "PUT", "/v1/agents/dave/capabilities", dave, { capabilities });
+  expect(changed.status).toBe(200);
+  await until(
+    () => send(7),
+    ({ status }) => status === 202,
+  );
+  expect((await send("text")).status).toBe(422);
+}, 60_000);
+
+test("nodes that change one agent at the same time all get through, and agree in the end", async () => {
+  const frank = await tokenOf(1, "frank");
+  const nodes = [1, 2, 3] as const;
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => {
+      const capabilities = [{ name: `skill-${n}` }];
+      return call(nodes[n % 3] ?? 1, "PUT", "/v1/agents/frank/capabilities", frank, { capabilities });
+    }),
+  );
+  const statuses = answers.map(({ status }) => status);
+  // Whoever was overtaken again and again is told so, and nothing of it stays.
+  expect(statuses.filter((status) => status !== 200 && status !== 409)).toEqual([]);
+  expect(statuses).toContain(200);
+  const last = await call(3, "PUT", "/v1/agents/frank/capabilities", frank, { capabilities: [{ name: "last" }] });
+  expect(last.status).toBe(200);
+  for (const node of nodes) {
+    const look = () => call(node, "GET", "/v1/agents/frank", frank);
+    const { body } = await until(look, (got) => got.body.manifest.digest === last.body.digest);
+    expect(body.capabilities).toMatchObject([{ name: "last" }]);
+    const offered = await call(node, "POST", "/v1/discover", frank, { capability: "skill-11" });
+    expect(offered.status).toBe(406);
+  }
+}, 60_000);
+
+test("a challenge of one node is answered at another, and the agent's own credential is good at the third", async () => {
+  const { challenge } = (await call(1, "POST", "/v1/agents/challenge", "", {})).body;
+  const grace = testAgent("grace");
+  const document = {
+    v: 1,
+    typ: "registration",
+    relay: public_url,
+    namespace: "default",
+    agent_id: "grace",
+    challenge,
+    key: grace.jwk,
+    capabilities: [{ name: "sign" }],
+  };
+  const signed = await grace.sign("registration", document);
+  expect((await call(2, "POST", "/v1/agents", "", { signed })).status).toBe(201);
+  const credential = await grace.credential(public_url, Date.now());
+  expect((await call(3, "GET", "/v1/agents/grace", credential)).status).toBe(200);
+  const changed = { ...document, capabilities: [{ name: "forge" }] };
+  const again = await call(3, "POST", "/v1/agents", "", { signed: await grace.sign("registration", changed) });
+  expect(again).toMatchObject({ status: 401, body: { reason: "challenge_used" } });
+}, 60_000);
