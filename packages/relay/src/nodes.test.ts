@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer, type TestServer } from "../../store-postgres/src/testing/server.ts";
 import { testAgent } from "./identity/testing/test-agent.ts";
 import { RelayProcess } from "./testing/relay-process.ts";
+import { TestPeer } from "./transports/websocket/testing/test-peer.ts";
 
 const public_url = "https://relay.example";
 const patience = { prefer: "wait=20" };
@@ -120,6 +121,7 @@ test("a token of one node is good at another at once, and ended at a third it en
   // Without waiting for anything: whoever is not known is looked for.
   expect((await call(2, "GET", "/v1/agents/carol", token)).status).toBe(200);
   const waiting = call(2, "POST", "/v1/claims", token, { worker: "carol-1", request_id: "waits" }, patience);
+  const peer = await TestPeer.greet({ url: urls[0] ?? "" }, token);
   expect((await call(3, "GET", "/v1/agents/carol", token)).status).toBe(200);
   expect((await call(3, "DELETE", `/v1/tokens/${id}?agent=carol`, operator)).status).toBeLessThan(300);
   const ended_at = performance.now();
@@ -130,6 +132,7 @@ test("a token of one node is good at another at once, and ended at a third it en
     );
   }
   expect(performance.now() - ended_at).toBeLessThan(2_000);
+  expect(await peer.ended).toMatchObject({ code: 4401 });
   // It does not go on to wait, and is given nothing.
   expect((await waiting).body).toMatchObject({ leases: [] });
   expect(performance.now() - ended_at).toBeLessThan(5_000);
@@ -256,5 +259,8 @@ test("a node that slept for longer than changes are kept reads everything anew",
   relays[2]?.signal("SIGCONT");
   const look = () => call(3, "POST", "/v1/discover", operatorToken(), { capability: "wake" });
   await until(look, ({ status }) => status === 200);
-  expect((await call(3, "GET", "/v1/agents/mallory", mallory)).status).toBe(401);
+  await until(
+    () => call(3, "GET", "/v1/agents/mallory", mallory),
+    ({ status }) => status === 401,
+  );
 }, 60_000);
