@@ -7,10 +7,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer, type TestServer } from "../../store-postgres/src/testing/server.ts";
 import { testAgent } from "./identity/testing/test-agent.ts";
 import { RelayProcess } from "./testing/relay-process.ts";
+import { TestPeer } from "./transports/websocket/testing/test-peer.ts";
 
 const public_url = "https://relay.example";
 const patience = { prefer: "wait=20" };
 let server: TestServer;
+let database: string;
 let directory: string;
 const relays: RelayProcess[] = [];
 const urls: string[] = [];
@@ -18,10 +20,11 @@ const urls: string[] = [];
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "handfast-nodes-"));
   server = await startServer({ durable: true });
-  const database = server.url(await server.createDatabase());
+  database = await server.createDatabase();
+  const store = server.url(database);
   // All at once: one of them makes the tables, the key and the operator's token.
   for (const node of ["n1", "n2", "n3"]) {
-    const places = ["--port", "0", "--data", join(directory, node), "--store", database, "--node", node];
+    const places = ["--port", "0", "--data", join(directory, node), "--store", store, "--node", node];
     relays.push(new RelayProcess(...places, "--dev", "--public-url", public_url));
   }
   for (const relay of relays) {
@@ -60,6 +63,8 @@ async function until(ask: () => Promise<Got>, isSo: (got: Got) => boolean): Prom
     if (isSo(got)) return got;
   }
 }
+
+const operatorToken = () => readFileSync(join(directory, "n1", "operator-token"), "utf8").trim();
 
 async function tokenOf(node: 1 | 2 | 3, agent: string, capabilities: readonly object[] = []): Promise<string> {
   const made = await call(node, "POST", "/v1/tokens", "", { agent, capabilities });
@@ -110,12 +115,13 @@ test("registered on 1, serving through 2, found on 3, sent through 1, awaited on
 
 test("a token of one node is good at another at once, and ended at a third it ends everywhere, with what waits by it", async () => {
   await tokenOf(1, "carol", [{ name: "lower" }]);
-  const operator = readFileSync(join(directory, "n1", "operator-token"), "utf8").trim();
+  const operator = operatorToken();
   const made = await call(1, "POST", "/v1/tokens", operator, { agent: "carol", label: "second" });
   const { token, id } = made.body;
   // Without waiting for anything: whoever is not known is looked for.
   expect((await call(2, "GET", "/v1/agents/carol", token)).status).toBe(200);
   const waiting = call(2, "POST", "/v1/claims", token, { worker: "carol-1", request_id: "waits" }, patience);
+  const peer = await TestPeer.greet({ url: urls[0] ?? "" }, token);
   expect((await call(3, "GET", "/v1/agents/carol", token)).status).toBe(200);
   expect((await call(3, "DELETE", `/v1/tokens/${id}?agent=carol`, operator)).status).toBeLessThan(300);
   const ended_at = performance.now();
@@ -126,6 +132,7 @@ test("a token of one node is good at another at once, and ended at a third it en
     );
   }
   expect(performance.now() - ended_at).toBeLessThan(2_000);
+  expect(await peer.ended).toMatchObject({ code: 4401 });
   // It does not go on to wait, and is given nothing.
   expect((await waiting).body).toMatchObject({ leases: [] });
   expect(performance.now() - ended_at).toBeLessThan(5_000);
@@ -194,4 +201,66 @@ test("a challenge of one node is answered at another, and the agent's own creden
   const changed = { ...document, capabilities: [{ name: "forge" }] };
   const again = await call(3, "POST", "/v1/agents", "", { signed: await grace.sign("registration", changed) });
   expect(again).toMatchObject({ status: 401, body: { reason: "challenge_used" } });
+}, 60_000);
+
+test("asked for on 1, proposed on 2, agreed on 3, and handed over under the contract on 1", async () => {
+  const judy = await tokenOf(2, "judy", [{ name: "quote", proposes: true, timeout_seconds: 30 }]);
+  const ivan = await tokenOf(1, "ivan");
+  await until(
+    () => call(1, "POST", "/v1/discover", ivan, { capability: "quote" }),
+    ({ status }) => status === 200,
+  );
+  const { mark } = (await call(2, "GET", "/v1/proposals", judy)).body;
+  const told = call(2, "GET", `/v1/proposals?since=${mark}`, judy, undefined, patience);
+  const asked = call(1, "POST", "/v1/negotiations", ivan, { capability: "quote", reply_by_ms: 20_000 }, patience);
+  const [proposal] = (await told).body.proposals;
+  const cost = { amount: 70, per: "handoff" };
+  expect((await call(2, "POST", `/v1/proposals/${proposal.id}`, judy, { cost })).status).toBeLessThan(300);
+  const [offer] = (await asked).body.offers;
+  expect(offer).toMatchObject({ made_by: "proposal", cost });
+  const { offer_id } = offer;
+  const agreed = await until(
+    () => call(3, "POST", "/v1/contracts", ivan, { offer_id }),
+    ({ status }) => status !== 404,
+  );
+  expect(agreed.status).toBe(201);
+  const work = { capability: "quote", contract: agreed.body.id, input: "hello" };
+  const sent = await until(
+    () => call(1, "POST", "/v1/handoffs", ivan, work),
+    ({ status }) => status !== 404,
+  );
+  expect(sent.status).toBe(202);
+}, 60_000);
+
+test("an agent that one node forgets is gone everywhere, and its name is free at any", async () => {
+  const heidi = await tokenOf(1, "heidi", [{ name: "vanish" }]);
+  expect((await call(3, "GET", "/v1/agents/heidi", heidi)).status).toBe(200);
+  expect((await call(2, "DELETE", "/v1/agents/heidi", operatorToken())).status).toBe(200);
+  await until(
+    () => call(1, "GET", "/v1/agents/heidi", operatorToken()),
+    ({ status }) => status === 404,
+  );
+  const again = await until(
+    () => call(3, "POST", "/v1/tokens", "", { agent: "heidi" }),
+    ({ status }) => status !== 403,
+  );
+  expect(again.status).toBe(201);
+  expect((await call(1, "GET", "/v1/agents/heidi", again.body.token)).status).toBe(200);
+}, 60_000);
+
+test("a node that slept for longer than changes are kept reads everything anew", async () => {
+  const mallory = await tokenOf(3, "mallory", [{ name: "sleep" }]);
+  expect((await call(1, "GET", "/v1/agents/mallory", mallory)).status).toBe(200);
+  relays[2]?.signal("SIGSTOP");
+  await tokenOf(1, "niaj", [{ name: "wake" }]);
+  expect((await call(1, "DELETE", "/v1/agents/mallory", operatorToken())).status).toBe(200);
+  const newest = "(SELECT max(pos) FROM handfast.record_change)";
+  await server.ask(database, `DELETE FROM handfast.record_change WHERE pos < ${newest}`);
+  relays[2]?.signal("SIGCONT");
+  const look = () => call(3, "POST", "/v1/discover", operatorToken(), { capability: "wake" });
+  await until(look, ({ status }) => status === 200);
+  await until(
+    () => call(3, "GET", "/v1/agents/mallory", mallory),
+    ({ status }) => status === 401,
+  );
 }, 60_000);

@@ -1,8 +1,10 @@
 /**
  * One after another: what reads, decides and then writes must not meet itself half-way. Where another node was faster, what it
- * wrote is taken over, and the work is done once more.
+ * wrote is taken over, and the work is done once more; so it is, once, where what is to be changed is not known here, since another
+ * node may have made it a moment ago.
  */
 
+import { Problem } from "../problem.ts";
 import { isChangedMeanwhile } from "./record-table.ts";
 import type { OtherWriters } from "./records.ts";
 
@@ -33,9 +35,14 @@ export class Turns {
       try {
         return await this.one(work);
       } catch (error) {
-        if (attempt >= attempts || !isChangedMeanwhile(error)) throw error;
+        const is_worth_it = attempt === 1 ? isChangedMeanwhile(error) || isUnknown(error) : isChangedMeanwhile(error);
+        if (attempt >= attempts || !is_worth_it) throw error;
         await others.catchUp();
       }
     }
   }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof Problem && error.code === 404;
 }

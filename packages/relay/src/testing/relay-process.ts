@@ -46,6 +46,11 @@ export class RelayProcess {
     return this.#child.exitCode;
   }
 
+  /** One that does not end it. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#child.kill(signal);
+  }
+
   stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     this.#child.kill(signal);
     return this.ended();

@@ -35,14 +35,18 @@ export class TestPeer {
   }
 
   /** A connection that has said nothing yet. */
-  static async open(relay: TestRelay, options: ClientOptions = {}): Promise<TestPeer> {
+  static async open(relay: Pick<TestRelay, "url">, options: ClientOptions = {}): Promise<TestPeer> {
     const peer = new TestPeer(new WebSocket(connectUrl(relay), "handfast.v1", options));
     await new Promise((resolve, reject) => peer.socket.once("open", resolve).once("error", reject));
     return peer;
   }
 
   /** One that said who it is, and was believed. */
-  static async greet(relay: TestRelay, credential: string, options: ClientOptions = {}): Promise<TestPeer> {
+  static async greet(
+    relay: Pick<TestRelay, "url">,
+    credential: string,
+    options: ClientOptions = {},
+  ): Promise<TestPeer> {
     const peer = await TestPeer.open(relay, options);
     peer.send({ hello: { credential } });
     await peer.frame(({ hello }) => hello !== undefined);
@@ -136,6 +140,6 @@ export class TestPeer {
   }
 }
 
-export function connectUrl(relay: TestRelay): string {
+export function connectUrl(relay: Pick<TestRelay, "url">): string {
   return `${relay.url.replace("http:", "ws:")}/v1/connect`;
 }
