@@ -361,8 +361,7 @@ export class Engine implements HandoffEngine {
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
-      const { onEvents, onBug } = this.#options;
-      if (onEvents !== undefined && this.#others === null) tellEvents(batch.units, resumed_at, onEvents, onBug);
+      if (this.#others === null) tellEvents(batch.units, resumed_at, this.#options);
       this.#claims.handOver(served);
       this.#answer(plans);
       if (more) this.#jobs.add(goOn);
