@@ -360,8 +360,7 @@ export class Engine implements HandoffEngine {
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
       this.#askerWork.note(batch.units);
-      const { onEvents, onBug } = this.#options;
-      if (onEvents !== undefined && this.#others === null) tellEvents(batch.units, resumed_at, onEvents, onBug);
+      if (this.#others === null) tellEvents(batch.units, resumed_at, this.#options);
       this.#claims.handOver(served);
       this.#answer(plans);
       if (more) this.#jobs.add(goOn);

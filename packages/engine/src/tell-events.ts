@@ -4,19 +4,15 @@ import type { HandoffEvent, Time } from "@handfast/core";
 import type { EngineOptions } from "./options.ts";
 import type { UnitBuilder } from "./unit.ts";
 
-type Listener = NonNullable<EngineOptions["onEvents"]>;
+type Listeners = Pick<EngineOptions, "onEvents" | "onBug">;
 
 /** A listener that fails is told no more of this commit; what was committed stands. */
-export function tellEvents(
-  units: readonly UnitBuilder[],
-  resumed_at: Time,
-  listener: Listener,
-  onBug: EngineOptions["onBug"],
-): void {
+export function tellEvents(units: readonly UnitBuilder[], resumed_at: Time, { onEvents, onBug }: Listeners): void {
+  if (onEvents === undefined) return;
   try {
     for (const { result, pending } of units) {
       if (result !== "ok") continue;
-      for (const { events } of pending) if (events.length > 0) listener(events, resumed_at);
+      for (const { events } of pending) if (events.length > 0) onEvents(events, resumed_at);
     }
   } catch (error) {
     onBug?.(error);
@@ -26,7 +22,7 @@ export function tellEvents(
 /** On a shared store: an event that some node committed. One that nobody knows more of counts as decided right after a coming back. */
 export function tellFollowed(
   { event, pos, resumed_at }: { readonly event: HandoffEvent; readonly pos: number; readonly resumed_at?: Time },
-  { onEvents, onBug }: Pick<EngineOptions, "onEvents" | "onBug">,
+  { onEvents, onBug }: Listeners,
 ): void {
   try {
     onEvents?.([event], resumed_at ?? event.at, pos);

@@ -35,25 +35,24 @@ export const accepting: readonly Mutant[] = [
     edits: [
       {
         file: "packages/engine/src/engine.ts",
-        find: `      await this.#commit(batch);
+        find: `      await this.#commits.commit(batch, batch.now + this.#limits.dedupe_window_ms);
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
-      const { onEvents, onBug } = this.#options;
-      if (onEvents !== undefined) tellEvents(batch.units, resumed_at, onEvents, onBug);
+      if (this.#others === null) tellEvents(batch.units, resumed_at, this.#options);
       this.#claims.handOver(served);
       this.#answer(plans);`,
-        replace: `      const committed = this.#commit(batch);
+        replace: `      const committed = this.#commits.commit(batch, batch.now + this.#limits.dedupe_window_ms);
       this.#memory.remember(batch.units);
       this.#claims.handOver(served);
       this.#answer(plans);
       await committed;`,
       },
       {
-        file: "packages/engine/src/engine.ts",
-        find: "    const results = await this.#store.commit(",
+        file: "packages/engine/src/commits.ts",
+        find: "    const results = await store.commit(",
         replace: `    await new Promise((resolve) => setTimeout(resolve, 1_500));
-    const results = await this.#store.commit(`,
+    const results = await store.commit(`,
       },
     ],
   },

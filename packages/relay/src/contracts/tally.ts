@@ -154,9 +154,10 @@ export class Tally {
       this.#changed.clear();
       this.#told = 0;
       const writes = [this.#record(mark_key, mark), ...changed.map((id) => this.#record(id, this.of(id)))];
+      let is_lost = false;
       try {
-        if (!(await this.#options.put(writes)))
-          throw new Error("the counts of contracts were written by somebody else");
+        is_lost = !(await this.#options.put(writes));
+        if (is_lost) throw new Error("the counts of contracts were written by somebody else");
         for (const { key, expected_version } of writes) this.#versions.set(key, expected_version + 1);
         this.#writer.wrote(this.#versions.get(mark_key) ?? 0);
       } catch (error) {
@@ -164,7 +165,7 @@ export class Tally {
         this.#writer.lost();
         if (this.#isStopped) return;
         // Several nodes write: that another was faster is nothing to tell of, and the next look finds out.
-        if (!this.#is_shared) this.#options.onUnwritten(error);
+        if (!is_lost || !this.#is_shared) this.#options.onUnwritten(error);
         this.#writeLater();
       }
     });
