@@ -15,10 +15,8 @@ async function freePort(): Promise<string> {
 export async function onFreePorts(
   guide: Guide,
 ): Promise<{ guide: Guide; env: NodeJS.ProcessEnv; shown(text: string): string }> {
-  const ports = new Map([
-    ["7420", await freePort()],
-    ["7421", await freePort()],
-  ]);
+  const ports = new Map<string, string>();
+  for (const port of ["7420", "7421", "7422", "7423"]) ports.set(port, await freePort());
   const exchange = (text: string, from: (pair: [string, string]) => [string, string]) =>
     [...ports].map(from).reduce((done, [old, other]) => done.replaceAll(old, other), text);
   const typed = (text: string) => exchange(text, (pair) => pair);

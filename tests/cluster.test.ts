@@ -1,0 +1,86 @@
+/** Several relays on one PostgreSQL: what docs/cluster.md tells a reader to type, and nodes that are killed under load. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { env, execPath } from "node:process";
+import { type Client, connect } from "@handfast/client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startServer, type TestServer } from "../packages/store-postgres/src/testing/server.ts";
+import { onFreePorts } from "./support/free-ports.ts";
+import { differences, follow, readGuide } from "./support/guide.ts";
+import { makeProject } from "./support/project.ts";
+import { RelayProcess } from "./support/relay-process.ts";
+
+let folder: string;
+let server: TestServer;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "handfast-cluster-"));
+  server = await startServer({ durable: true });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("three nodes are started, and work goes from one to another, as docs/cluster.md tells it", async () => {
+  const place = join(folder, "guide");
+  makeProject(place, {});
+  const path = `${join(place, "node_modules/.bin")}:${dirname(execPath)}:${env["PATH"]}`;
+  const free = await onFreePorts(readGuide(join(import.meta.dirname, "../docs/cluster.md")));
+  const DATABASE_URL = server.url(await server.createDatabase());
+  const told = await follow(free.guide, place, { PATH: path, HOME: place, NO_COLOR: "1", ...free.env, DATABASE_URL });
+  expect(told.length).toBe(5);
+  expect(told.flatMap((each) => differences({ ...each, printed: free.shown(each.printed) }))).toEqual([]);
+}, 240_000);
+
+const kills = 20;
+
+test(`${kills} nodes are killed under load: nothing accepted is lost, nothing is completed twice`, async () => {
+  const database = server.url(await server.createDatabase());
+  const nodes: RelayProcess[] = [];
+  const clients: Client[] = [];
+  const open = async (url: string, agent: string) => {
+    const client = await connect({ url, agent, home: join(folder, "home"), patience: "3m", onConnection: () => {} });
+    clients.push(client);
+    return client;
+  };
+  try {
+    for (let nth = 0; nth < 3; nth += 1) {
+      nodes.push(await RelayProcess.start(["--store", database], join(folder, `node-${nth}`)));
+    }
+    for (const [nth, node] of nodes.entries()) {
+      const worker = await open(node.url, `worker-${nth}`);
+      await worker.serve({ double: (n: number) => n * 2 }, { signals: false });
+    }
+    const ids = new Set<string>();
+    let killed = 0;
+    const send = async (node: RelayProcess, nth: number) => {
+      const sender = await open(node.url, `sender-${nth}`);
+      for (let n = 0; killed < kills; n += 1) {
+        const handle = await sender.send<number>("double", n, { timeout: "5m" });
+        ids.add(handle.id);
+        expect(await handle.result()).toBe(n * 2);
+      }
+    };
+    const sent = Promise.all(nodes.map(send));
+    for (; killed < kills; killed += 1) {
+      const node = nodes[killed % nodes.length];
+      await node?.end("SIGKILL");
+      await node?.start();
+    }
+    await sent;
+    expect(ids.size).toBeGreaterThan(kills * 3);
+    const rows = await server.ask(
+      new URL(database).pathname.slice(1),
+      "SELECT handoff, json::json->>'type' AS type FROM handfast.event WHERE handoff <> ''",
+    );
+    const completed = rows.filter(({ type }) => type === "completed").map(({ handoff }) => handoff);
+    expect(completed.length).toBe(ids.size);
+    expect(new Set(completed)).toEqual(ids);
+    expect(rows.filter(({ type }) => type === "failed" || type === "expired" || type === "rejected")).toEqual([]);
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+    await Promise.all(nodes.map((node) => node.end("SIGKILL")));
+  }
+}, 300_000);
