@@ -10,7 +10,7 @@ import { startServer, type TestServer } from "../packages/store-postgres/src/tes
 import { onFreePorts } from "./support/free-ports.ts";
 import { differences, follow, readGuide } from "./support/guide.ts";
 import { makeProject } from "./support/project.ts";
-import { RelayProcess } from "./support/relay-process.ts";
+import { freePort, RelayProcess } from "./support/relay-process.ts";
 
 let folder: string;
 let server: TestServer;
@@ -38,6 +38,10 @@ const kills = 20;
 
 test(`${kills} nodes are killed under load: nothing accepted is lost, nothing is completed twice`, async () => {
   const database = server.url(await server.createDatabase());
+  const ports = [await freePort(), await freePort(), await freePort()];
+  // What an agent signs at one node is good at every other.
+  const public_urls = ports.map((port) => `http://127.0.0.1:${port}`).join(",");
+  const settings = ["--store", database, "--public-url", public_urls, "--dev"];
   const nodes: RelayProcess[] = [];
   const clients: Client[] = [];
   const open = async (url: string, agent: string) => {
@@ -46,8 +50,8 @@ test(`${kills} nodes are killed under load: nothing accepted is lost, nothing is
     return client;
   };
   try {
-    for (let nth = 0; nth < 3; nth += 1) {
-      nodes.push(await RelayProcess.start(["--store", database], join(folder, `node-${nth}`)));
+    for (const port of ports) {
+      nodes.push(await RelayProcess.start(settings, join(folder, `node-${port}`), { port }));
     }
     for (const [nth, node] of nodes.entries()) {
       const worker = await open(node.url, `worker-${nth}`);

@@ -15,6 +15,8 @@ export interface RelaySurroundings {
   readonly environment?: Readonly<Record<string, string>>;
   /** A command that the relay's own comes after, and that becomes the relay's process (`strace -D …`). */
   readonly under?: readonly string[];
+  /** Default: a free one. */
+  readonly port?: number;
 }
 
 export class RelayProcess {
@@ -39,7 +41,7 @@ export class RelayProcess {
     directory = mkdtempSync(join(tmpdir(), "handfast-")),
     surroundings: RelaySurroundings = {},
   ): Promise<RelayProcess> {
-    const relay = new RelayProcess(await freePort(), directory, more, surroundings);
+    const relay = new RelayProcess(surroundings.port ?? (await freePort()), directory, more, surroundings);
     try {
       await relay.start();
     } catch (error) {
@@ -131,7 +133,7 @@ export class RelayProcess {
   }
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

@@ -19,7 +19,7 @@ export const namespace = "default";
 
 const body: Body = { kind: "handoff", number: 0, document: "{}", proof: null, payload: new Uint8Array([123, 125]) };
 
-type NodeOptions = Pick<EngineOptions, "onEvents" | "reread" | "limits">;
+type NodeOptions = Pick<EngineOptions, "onEvents" | "reread" | "limits" | "coreLimits">;
 
 export class Node {
   readonly engine: Engine;

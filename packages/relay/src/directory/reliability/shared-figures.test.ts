@@ -1,8 +1,8 @@
 /** Several nodes on one store: each counts what all of them did, one writes it, and any of them may die. */
 
 import { setImmediate } from "node:timers/promises";
-import type { Handoff } from "@handfast/core";
-import { realSurroundings } from "@handfast/engine";
+import { type Handoff, hasEnded } from "@handfast/core";
+import { realSurroundings, wakeKey } from "@handfast/engine";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failing, Node } from "../../../../store-postgres/src/testing/nodes.ts";
 import { startServer, type TestServer } from "../../../../store-postgres/src/testing/server.ts";
@@ -21,6 +21,7 @@ afterAll(() => server.stop());
 const namespace = "default";
 const limits = { ...defaults, reliability_write_ms: 100, contract_write_ms: 100, reliability_chunk_pairs: 1 };
 const patience_ms = 20_000;
+const short_ms = 500;
 /** Numbers of the nodes whose writes of figures were taken, in order. */
 const written: number[] = [];
 
@@ -38,6 +39,8 @@ class Counting {
 
   static async start(url: string, nth: number): Promise<Counting> {
     const node = await Node.open(url, {
+      // A lease as short as the relay gives by default is held against whoever loses it.
+      coreLimits: { default_lease_ms: short_ms, default_ack_ms: short_ms },
       onEvents: (events, resumed_at, pos) => {
         if (counting.isDead) return;
         counting.kept.apply(events, resumed_at, pos);
@@ -104,6 +107,20 @@ async function end(at: Node, leased: Handoff, outcome: "done" | "again" | "faile
   else await at.perform(leased, failing(leased, outcome === "again"));
 }
 
+/** Taken and never heard of again, until its lease is lost. */
+async function lose(from: Node, at: Node): Promise<void> {
+  const { accepted } = await from.submit({ terms: { max_attempts: 1, lease_ms: short_ms, ack_ms: short_ms } });
+  const [leased] = await at.claim("silent-1", { agent: "silent", wait_ms: patience_ms });
+  if (leased?.accepted.id !== accepted.id) throw new Error("another was leased");
+  await at.ack(leased);
+  for (;;) {
+    const woken = from.engine.wakeups.wait(wakeKey.handoff(namespace, accepted.id), patience_ms);
+    const handoff = await from.engine.get(namespace, accepted.id);
+    if (handoff === null || hasEnded(handoff.status)) return;
+    await woken;
+  }
+}
+
 /** What the log alone gives. */
 async function expected(node: Node): Promise<unknown> {
   const figures = new Reliability({ limits, knownSince: () => 0 });
@@ -133,6 +150,7 @@ test("the figures are the same on every node, one writes them, and another goes 
       const [from, at] = [nodes[nth % nodes.length], nodes[(nth + 1) % nodes.length]];
       if (!from || !at) throw new Error("too few nodes");
       await work(from.node, at.node, `agent-${nth % 3}`, outcomes[nth % 4] ?? "done");
+      if (nth % 12 === 0) await lose(from.node, at.node);
     }
   };
   await round(all, 24);
@@ -153,7 +171,9 @@ test("the figures are the same on every node, one writes them, and another goes 
   const newcomer = await Counting.start(url, 3);
   await sameEverywhere([...others, newcomer]);
   const records = (await last?.node.store.records(namespace, record_kind)) ?? [];
-  expect(records.map(({ key }) => key).sort()).toEqual(["chunk-0", "chunk-1", "chunk-2", "head"]);
+  expect(records.map(({ key }) => key).sort()).toEqual(["chunk-0", "chunk-1", "chunk-2", "chunk-3", "head"]);
+  const silent = newcomer.kept.figures.of("silent", "summarize", newcomer.node.engine.now());
+  expect([silent.n > 0, silent.successes]).toEqual([true, 0]);
   for (const one of [...others, newcomer]) await one.stop();
   // Once there is a writer, the others leave it to that one.
   const turns = written.filter((nth, place) => place > 0 && nth !== written[place - 1]).length;
