@@ -292,7 +292,7 @@ describe("usage", () => {
     child.deliver();
     const { follow } = child.complete({ usage });
     expect(child.handoff.spent).toEqual({ ...usage, handoffs: 0 });
-    const charge = { type: "charge", usage, handoffs: 0 };
+    const charge = { type: "charge", usage, handoffs: 0, capability: "summarize" };
     expect(follow).toEqual([{ kind: "command", id: root.handoff.accepted.id, command: charge }]);
   });
 });

@@ -254,9 +254,11 @@ async function relayOf(
     challenge_secret: others === null ? undefined : key.derive("challenges"),
   });
   const { reserve_bytes } = configuration.limits;
+  const files = new ArtifactFiles(data_directory);
+  const space = () => store.space();
   const shared =
-    store.sharing && new SharedArtifacts({ bytes: store.sharing.bytes(namespace), now, space: () => store.space() });
-  const bytes = parts.artifacts ?? shared ?? new ArtifactFiles(data_directory);
+    store.sharing && new SharedArtifacts({ bytes: store.sharing.bytes(namespace), now, space, earlier: files });
+  const bytes = parts.artifacts ?? shared ?? files;
   const artifacts = await Artifacts.open({ namespace, bytes, engine, store, reserve_bytes });
   // Of its own: what is compared for discovery pushes nothing out that handoffs are checked by.
   const compared = new Schemas(limits);

@@ -90,7 +90,7 @@ export class ArtifactFiles implements ArtifactBytes {
   }
 
   async *all(): AsyncGenerator<{ readonly sha256: string; readonly modified_at: number }> {
-    for (const prefix of await readdir(this.#directory)) {
+    for (const prefix of await readdir(this.#directory).catch(noneIfMissing)) {
       if (!/^[0-9a-f]{2}$/.test(prefix)) continue;
       for (const name of await readdir(join(this.#directory, prefix))) {
         if (!/^[0-9a-f]{64}$/.test(name)) continue;
@@ -103,6 +103,11 @@ export class ArtifactFiles implements ArtifactBytes {
   #path(sha256: string): string {
     return join(this.#directory, sha256.slice(0, 2), sha256);
   }
+}
+
+function noneIfMissing(error: NodeJS.ErrnoException): readonly string[] {
+  if (error.code === "ENOENT") return [];
+  throw error;
 }
 
 async function syncDirectory(directory: string): Promise<void> {

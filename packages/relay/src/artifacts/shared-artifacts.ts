@@ -14,6 +14,8 @@ interface SharedArtifactsOptions {
   readonly bytes: SharedBytes;
   readonly now: () => Time;
   readonly space: () => Promise<Space>;
+  /** What a relay that ran alone left in its data directory; absent: nothing. */
+  readonly earlier?: Pick<ArtifactBytes, "all" | "size" | "read">;
 }
 
 export class SharedArtifacts implements ArtifactBytes {
@@ -23,8 +25,21 @@ export class SharedArtifacts implements ArtifactBytes {
     this.#options = options;
   }
 
-  /** What is half-written may be another node's that goes on with it: `all` has what is old enough swept away. */
-  async open(): Promise<void> {}
+  /**
+   * What was in the data directory before is put up for all nodes. What is half-written may be another node's that goes on with it:
+   * `all` has what is old enough swept away.
+   */
+  async open(): Promise<void> {
+    const { earlier, bytes } = this.#options;
+    if (earlier === undefined) return;
+    for await (const { sha256 } of earlier.all()) {
+      if ((await bytes.size(sha256)) !== null) continue;
+      const size = (await earlier.size(sha256)) ?? 0;
+      const written = await this.write(size === 0 ? nothing() : earlier.read(sha256, 0, size - 1), async () => {});
+      // A file that is not what its name says stays where it is.
+      await (written.sha256 === sha256 ? written.keep() : written.drop());
+    }
+  }
 
   async write(bytes: AsyncIterable<Uint8Array>, admit: (size: number) => Promise<void>): Promise<Written> {
     const shared = this.#options.bytes;
@@ -101,3 +116,5 @@ export class SharedArtifacts implements ArtifactBytes {
     return (await this.#options.space()).free_bytes ?? Number.POSITIVE_INFINITY;
   }
 }
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

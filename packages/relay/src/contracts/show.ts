@@ -12,6 +12,7 @@ import type { Standing } from "./standing.ts";
 
 /** Why somebody that was asked is not among the offers: silence counts as a decline. */
 const no_answer = "no_answer";
+const sealed_reason = "sealed";
 export const sealed_words = "It names its price when it is asked, and you offer the same capability, or did of late.";
 
 /** `isRival`: whoever asked as a stranger to the trade may have joined it since. */
@@ -36,7 +37,7 @@ export function showNegotiation(
     offers: shown.map((offer) => showOffer(offer, isSealed(offer, isRival))),
     declined: [
       ...declined.map((each) => (isRival(each.capability) ? withoutComparison(each) : each)),
-      ...hidden.map((offer) => declinedBy(offer, "sealed", sealed_words)),
+      ...hidden.map((offer) => declinedBy(offer, sealed_reason, sealed_words)),
       ...unanswered.map(({ asked }) => declinedBy(asked, no_answer, "It did not answer in time.")),
     ],
     near: [...near],
@@ -54,7 +55,9 @@ export function isSealed({ sealed, terms }: Offer, isRival: IsRival): boolean {
 
 /** How a price compares with another tells of it too. */
 function withoutComparison(declined: Declined): Declined {
-  return declined.reason === "above_max_cost" ? { ...declined, reason: "sealed", message: sealed_words } : declined;
+  return declined.reason === "above_max_cost"
+    ? { ...declined, reason: sealed_reason, message: sealed_words }
+    : declined;
 }
 
 /** A rival sees neither the price nor the terms, whose hash would give it away. */
