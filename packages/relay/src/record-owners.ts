@@ -4,6 +4,7 @@ import type { Contracts } from "./contracts/contracts.ts";
 import type { Negotiating } from "./contracts/negotiating.ts";
 import type { Directory } from "./directory/directory.ts";
 import type { Imports } from "./directory/imports/imports.ts";
+import { manifestInForce } from "./directory/manifest-in-force.ts";
 import type { RecordOwner } from "./directory/take-over.ts";
 import type { Identity } from "./identity/identity.ts";
 import { Proofs } from "./identity/proofs.ts";
@@ -65,6 +66,7 @@ function agentsOwner({ directory, tokens, identity }: Owners): RecordOwner {
   return {
     kinds: ["agent", "manifest", "cost", "offered_before", "sign_of_life", "token"],
     turns: directory.turns,
+    needs: manifestInForce,
     takeOver: (changes, take) => {
       const keysOf = (wanted: string) => changes.filter(({ kind }) => kind === wanted).map(({ key }) => key);
       const before = new Proofs(directory, tokens, keysOf("agent"), keysOf("token"));

@@ -56,6 +56,10 @@ export class RecordTable<Value> implements Taking {
     return this.rows.size;
   }
 
+  has(key: string): boolean {
+    return this.rows.has(key);
+  }
+
   get(key: string): Value | undefined {
     return this.rows.get(key)?.value;
   }

@@ -22,5 +22,6 @@ export interface OtherWriters {
 
 /** Takes over what another node made of a record; null: it is gone. */
 export interface Taking {
+  has(key: string): boolean;
   take(key: string, record: StoredRecord | null): void;
 }

@@ -5,6 +5,7 @@ import type { RecordName, StoredRecord } from "@handfast/engine";
 import { expect, test } from "vitest";
 import { Schemas } from "../schemas/schemas.ts";
 import { Directory } from "./directory.ts";
+import { manifestInForce } from "./manifest-in-force.ts";
 import type { Records } from "./records.ts";
 import { TakeOver } from "./take-over.ts";
 import { StoreRecords } from "./testing/store-records.ts";
@@ -44,6 +45,7 @@ async function openNode(store: StoreRecords) {
   others.own({
     kinds: ["agent", "manifest", "cost", "sign_of_life"],
     turns: directory.turns,
+    needs: manifestInForce,
     takeOver: (changes, take) => directory.takeOver(changes, take),
     reload: () => directory.load(),
   });
@@ -60,6 +62,17 @@ async function written(store: StoreRecords, name: string): Promise<RecordName[]>
   const manifests = (await store.load("manifest")).filter(({ value }) => JSON.stringify(value).includes(name));
   return [{ namespace, kind: "agent", key: name }, ...manifests.map(({ kind, key }) => ({ namespace, kind, key }))];
 }
+
+test("an agent whose new manifest was not told of yet is taken over together with it", async () => {
+  const store = await StoreRecords.open();
+  const one = await openNode(store);
+  await one.offer("agent-a", "skill-old");
+  const other = await openNode(store);
+  await one.offer("agent-a", "skill-new");
+  other.others.tell([{ namespace, kind: "agent", key: "agent-a" }]);
+  await other.others.catchUp();
+  expect(other.directory.offers("agent-a")).toEqual(["skill-new"]);
+});
 
 test("only what changed is read, and is found, routed to and checked by from then on", async () => {
   const store = await StoreRecords.open();

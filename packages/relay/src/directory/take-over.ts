@@ -18,6 +18,8 @@ export interface TakenRecord {
 export interface RecordOwner {
   readonly kinds: readonly string[];
   readonly turns: Turns;
+  /** Without which records this one cannot be understood: it may be newer than the news of it, and they not told of yet. */
+  readonly needs?: (record: StoredRecord) => readonly Pick<RecordName, "kind" | "key">[];
   /** `take` puts them into their tables; what else is derived from them is put right around it, at once. */
   takeOver(changes: readonly TakenRecord[], take: () => void): void;
   /** Reads everything anew. */
@@ -127,15 +129,25 @@ export class TakeOver implements OtherWriters {
       if (due === null) return owner.reload();
       const { namespace } = this.#options;
       const names = [...due].flatMap(([kind, keys]) => Array.from(keys, (key) => ({ namespace, kind, key })));
-      const read = await this.#options.read(names);
-      const found = new Map(read.map((record) => [JSON.stringify([record.kind, record.key]), record]));
-      const changes = names.map(({ kind, key }) => {
-        return { kind, key, record: found.get(JSON.stringify([kind, key])) ?? null };
-      });
+      const told = await this.#read(names);
+      const needed = told.flatMap(({ record }) => (record === null ? [] : (owner.needs?.(record) ?? [])));
+      const lacking = needed.filter(({ kind, key }) => due.get(kind)?.has(key) !== true && !this.#has(kind, key));
+      const changes = [...(await this.#read(lacking.map((name) => ({ namespace, ...name })))), ...told];
       owner.takeOver(changes, () => {
         for (const { kind, key, record } of changes) this.tables.get(kind)?.take(key, record);
       });
     });
+  }
+
+  #has(kind: string, key: string): boolean {
+    return this.tables.get(kind)?.has(key) === true;
+  }
+
+  async #read(names: readonly RecordName[]): Promise<readonly TakenRecord[]> {
+    if (names.length === 0) return [];
+    const read = await this.#options.read(names);
+    const found = new Map(read.map((record) => [JSON.stringify([record.kind, record.key]), record]));
+    return names.map(({ kind, key }) => ({ kind, key, record: found.get(JSON.stringify([kind, key])) ?? null }));
   }
 
   #putBack(owner: RecordOwner, due: ReadonlyMap<string, ReadonlySet<string>> | null): void {
