@@ -114,5 +114,6 @@ function typeOf(schema: Schema, known: ReadonlyMap<string, string>): string {
 }
 
 function literal(value: unknown): string {
+  if (typeof value === "boolean") return value ? "True" : "False";
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }

@@ -173,7 +173,7 @@ HandoffView = TypedDict(
         "budget": Union[dict[str, Any], None],
         "spent": dict[str, Any],
         # What was spent below, or is left, would tell the caller a price that is sealed from it: such a cost is null.
-        "cost_sealed": NotRequired[Literal[true]],
+        "cost_sealed": NotRequired[Literal[True]],
         # The contract that it was given under.
         "contract": NotRequired[str],
         "dead_letter_to": Union[str, None],
