@@ -150,7 +150,7 @@ export const proving: readonly Mutant[] = [
     edits: [
       {
         file: "packages/relay/src/identity/challenges.ts",
-        find: 'if (this.used.has(challenge)) throw refused("challenge_used", "was used before");',
+        find: "if (this.used.has(challenge)) throw usedBefore();",
         replace: "",
       },
     ],

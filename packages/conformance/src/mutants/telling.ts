@@ -47,7 +47,7 @@ export const telling: readonly Mutant[] = [
     edits: [
       {
         file: "packages/relay/src/operations/events.ts",
-        find: "if (asked !== undefined && after_pos < first.floor) throw await tooOld(source, first);",
+        find: "if (asked !== undefined && after_pos < first.floor) throw await tooOld(source, first, rivalry(relay, caller));",
         replace: "",
       },
     ],
