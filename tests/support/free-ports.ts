@@ -1,22 +1,14 @@
 /** A guide on ports that are free on this machine. */
 
-import { createServer } from "node:net";
 import type { Guide } from "./guide.ts";
-
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  return typeof address === "object" && address !== null ? String(address.port) : "0";
-}
+import { freePort } from "./relay-process.ts";
 
 /** The guide's ports are most often taken here: others stand in for them, in what is typed and in what is printed. */
 export async function onFreePorts(
   guide: Guide,
 ): Promise<{ guide: Guide; env: NodeJS.ProcessEnv; shown(text: string): string }> {
   const ports = new Map<string, string>();
-  for (const port of ["7420", "7421", "7422", "7423"]) ports.set(port, await freePort());
+  for (const port of ["7420", "7421", "7422", "7423"]) ports.set(port, String(await freePort()));
   const exchange = (text: string, from: (pair: [string, string]) => [string, string]) =>
     [...ports].map(from).reduce((done, [old, other]) => done.replaceAll(old, other), text);
   const typed = (text: string) => exchange(text, (pair) => pair);

@@ -48,7 +48,7 @@ export class SharedDisk {
 
   /** What a node that died kept is there for others. */
   release(session: Session): void {
-    for (const [name, keeper] of this.#kept) if (keeper === session) this.#kept.delete(name);
+    this.#release(session);
     for (const [listener, by] of this.#listeners) if (by === session) this.#listeners.delete(listener);
   }
 
