@@ -141,8 +141,13 @@ test("under load each handoff is done once, lanes keep their order, and no call 
 test("every node is told of all nodes' events, in the log's order, each once, and what it was decided under", async () => {
   const url = server.url(await server.createDatabase());
   const listeners = [1, 2, 3].map(() => new Listener());
-  const nodes = await Promise.all(listeners.map((listener) => Node.start(url, { onEvents: listener.onEvents })));
-  started.push(...nodes);
+  const nodes: Node[] = [];
+  // One after the other: by the time each resumed one can tell them apart.
+  for (const { onEvents } of listeners) {
+    const node = await Node.start(url, { onEvents });
+    started.push(node);
+    nodes.push(node);
+  }
   const [first] = nodes;
   if (!first) throw new Error("too few nodes");
   await Promise.all(nodes.flatMap((node) => Array.from({ length: 10 }, () => node.submit())));
