@@ -419,6 +419,8 @@ export class Engine implements HandoffEngine {
       if (!this.#isStopping) this.#others?.follow();
       this.#state = this.#isStopping ? "stopping" : "running";
       if (!this.#isStopping) await this.#timers.start();
+      // Whoever waits may have been left for the next batch by the one that failed.
+      this.#jobs.add(goOn);
       this.#trouble = null;
       this.#options.onRecovery?.(error, true);
     } catch (cause) {

@@ -37,3 +37,15 @@ test("it is recovered within a second when nobody asks for anything", async () =
   expect(bench.recoveries).toEqual([true]);
   expect(bench.engine.state).toBe("running");
 });
+
+test("a worker that the failed batch left for the next one is served at once, though nobody asks for anything", async () => {
+  const bench = await Bench.open({ limits: { deliveries_per_batch: 1 } });
+  const [first, second, third] = ["one", "two", "three"].map((worker) => bench.claim({ worker, wait_ms: 60_000 }));
+  const failed = expect(second).rejects.toMatchObject({ reason: "commit_unknown" });
+  await bench.surroundings.rest();
+  void first?.then(() => bench.failNextCommit("before"));
+  await bench.engine.submit([bench.submission(), bench.submission(), bench.submission()]);
+  await failed;
+  expect(await third).toHaveLength(1);
+  expect(bench.recoveries).toEqual([true]);
+});
