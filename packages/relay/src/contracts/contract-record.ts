@@ -3,6 +3,7 @@
 import type { Time } from "@handfast/core";
 import type { Capability, ContractTerms } from "@handfast/protocol";
 import type { Miss, NegotiationView, OfferView, ReliabilityView } from "@handfast/protocol/wire";
+import type { Merit } from "../directory/discovery/rank.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -32,6 +33,8 @@ export interface Offer {
   readonly cost_salt: string | null;
   readonly reliability: ReliabilityView;
   readonly schemas: OfferView["schemas"];
+  /** As it was when the asker asked. Absent: kept by a relay that did not rank offers. */
+  readonly merit?: Merit;
   readonly expires_at: Time;
   /** The proposal of a provider that was asked live; null: the offer follows from its manifest. */
   readonly proposal: Said | null;

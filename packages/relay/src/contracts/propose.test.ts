@@ -84,6 +84,24 @@ describe("a call for proposals", () => {
     ]);
   });
 
+  it("brings offers in the order of a search by the prices that were named, whoever answers first", async () => {
+    await market.agent("listed", [{ name: "upper", timeout_seconds: 30 }], { upper: price });
+    const begun = await asker.negotiate(need);
+    const propose = async (trader: Trader, amount: number) =>
+      trader.post(`/v1/proposals/${(await callTo(trader)).id}`, { cost: { ...price, amount } });
+    const offered = async () => {
+      const { body } = await asker.get(`/v1/negotiations/${begun.body.negotiation_id}`);
+      return body.offers.map((offer: { agent_id: string; cost: object }) => [offer.agent_id, offer.cost]);
+    };
+    await propose(two, 90_000);
+    expect(await offered()).toEqual([
+      ["listed", price],
+      ["two", { ...price, amount: 90_000 }],
+    ]);
+    await propose(one, 1);
+    expect((await offered()).map(([agent]: [string]) => agent)).toEqual(["one", "listed", "two"]);
+  });
+
   it("is nobody's any more where the asker is forgotten while it waits", async () => {
     const answer = asker.negotiate(need, 60);
     await market.clock.rest();
@@ -152,7 +170,7 @@ describe("a call for proposals", () => {
     await market.restart();
     await two.post(`/v1/proposals/${(await callTo(two)).id}`, { cost: { ...price, amount: 60 } });
     const got = await asker.get(`/v1/negotiations/${body.negotiation_id}`);
-    expect(got.body.offers.map(({ cost }: { cost: { amount: number } }) => cost.amount)).toEqual([70, 60]);
+    expect(got.body.offers.map(({ cost }: { cost: { amount: number } }) => cost.amount)).toEqual([60, 70]);
   });
 });
 

@@ -93,6 +93,18 @@ describe("an agent that takes the capability up while it negotiates", () => {
     expect(again.body.offers).toMatchObject([{ sealed: true, cost: null, terms: null, cost_salt: null }]);
   });
 
+  it("does not learn from the order of offers which of them is the cheaper", async () => {
+    await market.agent("a-dear-one", [upper], { upper: { ...price, amount: 9_000 } });
+    const asker = await market.agent("asker");
+    const agents = ["a-dear-one", "provider"];
+    const { body } = await asker.negotiate({ ...need, agents });
+    const inOrder = (offers: readonly { agent_id: string }[]) => offers.map(({ agent_id }) => agent_id);
+    expect(inOrder(body.offers)).toEqual(["provider", "a-dear-one"]);
+    await asker.offers([upper]);
+    const again = await asker.get(`/v1/negotiations/${body.negotiation_id}`);
+    expect(inOrder(again.body.offers)).toEqual(agents);
+  });
+
   it("is not shown what is proposed to it afterwards, nor how that compares", async () => {
     const live = await market.agent("live", [{ name: "upper", proposes: true }]);
     const answers: unknown[] = [];

@@ -116,7 +116,8 @@ export class Round {
     return `It asks ${priceWords(cost.cost)}, and ${priceWords(request.max_cost)} is the most.`;
   }
 
-  #offer({ agent_id, capability, manifest, reliability, schemas, cost }: Candidate, sealed: boolean): Offer {
+  #offer(candidate: Candidate, sealed: boolean): Offer {
+    const { agent_id, capability, manifest, reliability, schemas, merit, cost } = candidate;
     const { namespace, relay, limits, randomBytes } = this.#options;
     const { asker, request, asked_at, reply_by } = this.#asked;
     const offer_id = makeId(asked_at, randomBytes(10));
@@ -138,6 +139,7 @@ export class Round {
       cost_salt: cost.kind === "shown" ? cost.salt : null,
       reliability,
       schemas,
+      merit,
       expires_at,
       proposal: null,
     };

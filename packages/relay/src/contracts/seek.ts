@@ -5,6 +5,7 @@ import type { Miss, Need, OfferView, ReliabilityView } from "@handfast/protocol/
 import type { Asker, Directory } from "../directory/directory.ts";
 import type { SeenCost } from "../directory/discovery/candidate.ts";
 import type { Discovery } from "../directory/discovery/discovery.ts";
+import type { Merit } from "../directory/discovery/rank.ts";
 import type { RelayLimits } from "../limits.ts";
 import { readNeed, showMiss } from "../operations/discover.ts";
 import type { Schemas } from "../schemas/schemas.ts";
@@ -17,6 +18,7 @@ export interface Candidate {
   readonly cost: SeenCost;
   readonly reliability: ReliabilityView;
   readonly schemas: OfferView["schemas"];
+  readonly merit: Merit;
 }
 
 interface Sought {
@@ -40,7 +42,7 @@ export function seekBy({ directory, discovery, schemas, limits }: SeekOptions): 
   return async (asked, asker, only) => {
     const { hits, near } = await discovery.find(readNeed({ schemas }, asked), asker, limits.hits_most);
     const isAsked = (name: string) => only === null || only.has(name);
-    const candidates = hits.flatMap(({ candidate, verdicts }): readonly Candidate[] => {
+    const candidates = hits.flatMap(({ candidate, verdicts, merit }): readonly Candidate[] => {
       const { entry, cost, reliability } = candidate;
       const { name: agent_id, manifest, foreign } = entry.provider;
       // Nothing can be handed to one that is registered elsewhere.
@@ -48,7 +50,7 @@ export function seekBy({ directory, discovery, schemas, limits }: SeekOptions): 
       const written = directory.manifest(agent_id)?.capabilities.find(({ name }) => name === entry.capability.name);
       return written === undefined
         ? []
-        : [{ agent_id, capability: written, manifest, cost, reliability, schemas: verdicts }];
+        : [{ agent_id, capability: written, manifest, cost, reliability, schemas: verdicts, merit }];
     });
     const misses = near.filter(({ candidate }) => isAsked(candidate.entry.provider.name)).map(showMiss);
     return { candidates, near: [...misses, ...unfound(only, candidates, misses)] };

@@ -4,6 +4,7 @@ import type { Time } from "@handfast/core";
 import { contractId } from "@handfast/protocol";
 import type { ContractView, NegotiationView, OfferView, ProposalCall } from "@handfast/protocol/wire";
 import type { IsRival } from "../directory/directory.ts";
+import { comparePlaces } from "../directory/discovery/rank.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import type { ContractRecord, Declined, ManifestWord, NegotiationRecord, Offer, Said } from "./contract-record.ts";
 import { type Counts, intervalOf } from "./fulfilment.ts";
@@ -28,13 +29,13 @@ export function showNegotiation(
   const unanswered = is_open ? [] : silent;
   // A price that was named to one that has become a rival is as if it had not been named: an offer would tell that it is low enough.
   const hidden = offers.filter((offer) => offer.proposal !== null && isSealed(offer, isRival));
-  const shown = offers.filter((offer) => now < offer.expires_at && !hidden.includes(offer));
+  const standing = offers.filter((offer) => now < offer.expires_at && !hidden.includes(offer));
   return {
     negotiation_id: id,
     open: is_open,
     waiting_for: is_open ? silent.length : 0,
     reply_by,
-    offers: shown.map((offer) => showOffer(offer, isSealed(offer, isRival))),
+    offers: bestFirst(standing.map((offer) => ({ offer, sealed: isSealed(offer, isRival) }))).map(showOffer),
     declined: [
       ...declined.map((each) => (isRival(each.capability) ? withoutComparison(each) : each)),
       ...hidden.map((offer) => declinedBy(offer, sealed_reason, sealed_words)),
@@ -60,8 +61,25 @@ function withoutComparison(declined: Declined): Declined {
     : declined;
 }
 
+interface SeenOffer {
+  readonly offer: Offer;
+  readonly sealed: boolean;
+}
+
+/** In the order of a search, by the prices that are offered, whoever named them; a place among others must not tell what is sealed. */
+function bestFirst(seen: readonly SeenOffer[]): readonly SeenOffer[] {
+  const placed = seen.map((each) => {
+    const { agent_id, capability, terms, merit = unranked } = each.offer;
+    const cost = each.sealed ? null : terms.cost;
+    return { each, place: { ...merit, cost, agent: agent_id, capability: capability.name } };
+  });
+  return placed.sort((one, other) => comparePlaces(one.place, other.place)).map(({ each }) => each);
+}
+
+const unranked = { class: 0, pace_ms: null, text: 0 };
+
 /** A rival sees neither the price nor the terms, whose hash would give it away. */
-function showOffer(offer: Offer, sealed: boolean): OfferView {
+function showOffer({ offer, sealed }: SeenOffer): OfferView {
   const { offer_id, agent_id, capability, manifest, terms, reliability, schemas, expires_at } = offer;
   const { cost_salt, proposal } = offer;
   return {

@@ -20,6 +20,9 @@ export type SeenCost =
 
 const unpriced: SeenCost = { kind: "none" };
 
+/** Of fewer, the slowest says little of the slowest five in a hundred. */
+const telling_attempts = 20;
+
 export class Candidate {
   readonly entry: Entry;
   /** How well its words fit; 0 where none were asked for. */
@@ -52,11 +55,11 @@ export class Candidate {
     return this.#cost;
   }
 
-  /** Measured before claimed before promised; null: nobody says. */
+  /** Measured often enough, before claimed, before promised; null: nobody says. */
   get pace(): Pace | null {
     const { latency, timeout_seconds } = this.entry.capability;
-    const measured = this.reliability.p95_ms;
-    if (measured !== null) return { ms: measured, by: "measured" };
+    const { attempts, p95_ms: measured } = this.reliability;
+    if (measured !== null && Math.round(attempts) >= telling_attempts) return { ms: measured, by: "measured" };
     const claimed = latency?.p95_ms ?? latency?.p50_ms;
     if (claimed !== undefined) return { ms: claimed, by: "claimed" };
     return timeout_seconds === undefined ? null : { ms: timeout_seconds * 1_000, by: "timeout" };

@@ -16,7 +16,7 @@ import type { Asker, Facts } from "./facts.ts";
 import { byWords, type Gathered } from "./gather.ts";
 import { Glance } from "./glance.ts";
 import { nearNames } from "./near-names.ts";
-import { bandOf, compareNames, type Judged, ranked, text_bands } from "./rank.ts";
+import { bandOf, compareNames, type Judged, type Merit, meritOf, ranked, text_bands } from "./rank.ts";
 import { isCut, type SchemaJudge, type Verdicts } from "./schema-judge.ts";
 import { refutations, refutedWords, schemaWords } from "./schema-sentences.ts";
 import { claimWords, foreignWords, presenceWords } from "./sentences.ts";
@@ -26,6 +26,7 @@ import { soughtWords } from "./words.ts";
 export interface Found {
   readonly candidate: Candidate;
   readonly verdicts: Verdicts;
+  readonly merit: Merit;
   /** From 0 to 1: how well its words fit, beside the best. */
   readonly score: number;
   readonly why: readonly string[];
@@ -172,12 +173,14 @@ export class Search {
       .map(({ unmet }) => ({ ...unmet, lacks: this.#lacks(unmet) }));
   }
 
-  found({ candidate, verdicts }: Judged): Found {
+  found(judged: Judged): Found {
+    const { candidate, verdicts } = judged;
     const { entry, text, liveness, reliability } = candidate;
     const { foreign } = entry.provider;
     return {
       candidate,
       verdicts: verdicts ?? unasked,
+      merit: meritOf(judged, this.best_text),
       score: this.best_text === 0 ? 0 : Math.round((text / this.best_text) * 1_000) / 1_000,
       why: [
         ...this.#criteria.map(({ why }) => why(candidate)),
