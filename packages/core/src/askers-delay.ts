@@ -5,6 +5,9 @@
  * quarter, or gives less time to answer than that, does so on its own account; and whoever lets a question lie for a quarter cannot
  * complain that the rest was too short.
  *
+ * By its order: the asker's own earlier work stood before it in its lane for as long, together with that silence; or until less
+ * was left than one attempt may take. That shortens the deadline only: the other clocks begin after it.
+ *
  * By a crowd: the provider agreed to take so many at a time and to need at most so long for each, and while this one waited it gave
  * the same asker as many attempts as that makes. A provider that idles has given fewer; one that is busy for others too.
  */
@@ -13,15 +16,31 @@ import type { Change } from "./change.ts";
 import { type Duration, liveLease } from "./handoff.ts";
 
 /** `relay_away`: what the provider did for the asker meanwhile is not known any more. */
-export type AskersDelay = "asker_silent" | "crowded" | "relay_away";
+export type AskersDelay = "asker_silent" | "blocked" | "crowded" | "relay_away";
 
 /** Of the agreed time: how much of it the asker may take before the rest is not the provider's to answer for. */
 const share = 1 / 4;
 
 /** Null: it was not. */
 export function askersDelay(change: Change): AskersDelay | null {
-  const { terms } = change.handoff.accepted;
-  return silence(change) >= terms.deadline_ms * share ? "asker_silent" : crowd(change);
+  const most_ms = change.handoff.accepted.terms.deadline_ms * share;
+  const silent_ms = silence(change);
+  if (silent_ms >= most_ms) return "asker_silent";
+  return isHeldUp(change, most_ms - silent_ms) ? "blocked" : crowd(change);
+}
+
+/** Whether its lane took so much of the time to its deadline, or left less than one attempt may take. */
+function isHeldUp(change: Change, most_ms: Duration): boolean {
+  const { unblocked_at, accepted } = change.handoff;
+  const { accepted_at, deadline_at } = accepted;
+  if (unblocked_at === undefined || change.now < deadline_at) return false;
+  return unblocked_at - accepted_at >= most_ms || deadline_at - unblocked_at < attemptOf(change);
+}
+
+/** How long one attempt may take, as agreed on. */
+function attemptOf({ handoff, context }: Change): Duration {
+  const { attempt_ms, deadline_ms } = handoff.accepted.terms;
+  return Math.min(attempt_ms ?? context.limits.default_attempt_ms, deadline_ms);
 }
 
 /** For how long it waited for the asker. Whom else a provider asks, and for how long, is its own affair. */
@@ -33,10 +52,10 @@ function silence({ handoff, now }: Change): Duration {
 
 function crowd(change: Change): AskersDelay | null {
   const { handoff, now, context } = change;
-  const { contract, terms, accepted_at, deadline_at } = handoff.accepted;
-  const { asker_work = null, limits } = context;
+  const { contract, accepted_at, deadline_at } = handoff.accepted;
+  const { asker_work = null } = context;
   const most = contract?.max_concurrent;
-  const attempt_ms = Math.min(terms.attempt_ms ?? limits.default_attempt_ms, terms.deadline_ms);
+  const attempt_ms = attemptOf(change);
   if (most === undefined || !wasLeftWaiting(change, attempt_ms)) return null;
   if (asker_work === null) return "relay_away";
   const rounds = Math.max(1, Math.floor((Math.min(now, deadline_at) - accepted_at) / attempt_ms));

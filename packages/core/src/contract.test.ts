@@ -261,10 +261,64 @@ describe("its end", () => {
     });
   });
 
-  it("does not hold the order against the provider that kept it behind another", () => {
-    const life = Life.of(under({}, { ordering_key: "k" }), { lane_busy: true });
-    life.pass(15 * 60_000);
-    expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "blocked" });
+  describe("behind earlier work of its asker in the same order", () => {
+    const minute = 60_000;
+    const ordered = (more: DraftPatch = {}, patch: Partial<UnderContract> = {}) =>
+      under(patch, { ordering_key: "k", terms: { attempt_ms: 5 * minute }, ...more });
+    /** Behind another for so long; then it is let through, given out at once and in hand until its deadline. */
+    const lateAfter = (blocked_ms: number, more: DraftPatch = {}) => {
+      const life = Life.of(ordered(more), { lane_busy: true });
+      life.wait(blocked_ms).do({ type: "unblock" });
+      life.deliver();
+      life.ack();
+      // What keeps it from being finished is nobody's silence: whoever is asked is not the asker.
+      life.ask({ to: "desk", answer_ms: null });
+      life.keepBeating(start + 15 * minute - life.now).tick();
+      expect(life.ended.outcome.code).toBe(408);
+      return verdict(life);
+    };
+
+    it("is not held against the provider where it was so to the last", () => {
+      const life = Life.of(ordered(), { lane_busy: true });
+      life.pass(15 * minute);
+      expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "blocked" });
+    });
+
+    it("is not held against the provider where that took a quarter of the agreed time", () => {
+      const quarter = (15 * minute) / 4;
+      expect(lateAfter(quarter)).toEqual({ id: "c1", verdict: "uncounted", why: "blocked" });
+      expect(lateAfter(14 * minute)).toMatchObject({ why: "blocked" });
+      expect(lateAfter(quarter - 1)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+    });
+
+    it("is not held against the provider that was left less than one attempt takes", () => {
+      const terms = { attempt_ms: 14 * minute };
+      expect(lateAfter(minute + 1, { terms })).toMatchObject({ why: "blocked" });
+      expect(lateAfter(minute, { terms })).toMatchObject({ verdict: "breach", why: "late" });
+    });
+
+    it("adds up with what the asker's answers took", () => {
+      const eighth = (15 * minute) / 8;
+      const ends = [eighth, eighth - 1].map((silent_ms) => {
+        const life = Life.of(ordered(), { lane_busy: true });
+        life.wait(eighth).do({ type: "unblock" });
+        life.deliver();
+        life.ack();
+        life.ask({ answer_ms: null });
+        life.keepBeating(silent_ms).answer();
+        life.ask({ question: "question-2", to: "desk", answer_ms: null });
+        life.keepBeating(start + 15 * minute - life.now).tick();
+        return verdict(life);
+      });
+      expect(ends).toMatchObject([{ why: "blocked" }, { why: "late" }]);
+    });
+
+    it("breaks it all the same when nobody takes it for the whole queue clock, which began afterwards", () => {
+      const life = Life.of(ordered({ terms: { queue_ms: 2 * minute } }), { lane_busy: true });
+      life.wait(10 * minute).do({ type: "unblock" });
+      life.pass(2 * minute);
+      expect([life.ended.outcome.code, verdict(life)]).toMatchObject([503, { verdict: "breach", why: "late" }]);
+    });
   });
 
   it("does not hold the relay's own absence against the provider", () => {

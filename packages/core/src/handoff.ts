@@ -266,6 +266,8 @@ export interface Handoff {
   /** Deliveries that were not acknowledged in time. */
   readonly deliveries: number;
   readonly status: Status;
+  /** Only under a contract: when its lane let it through; absent where nothing stood before it, or still does. */
+  readonly unblocked_at?: Time;
   /** Agents that rejected this handoff or whose manifest its input does not fit. */
   readonly excluded: readonly string[];
   /**

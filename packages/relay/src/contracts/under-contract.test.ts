@@ -472,6 +472,17 @@ describe("a provider that takes one at a time, for half a minute at most", () =>
     expect(await fulfilment(contract)).toMatchObject({ breaches: 1, by_reason: { late: 1 } });
   });
 
+  it("breaks nothing by what its asker let through one after the other, though it could have taken more at a time", async () => {
+    await provider.offers([{ ...upper, max_concurrent: 4 }], { upper: price });
+    const contract = await agreed();
+    await flood(contract, 3, { ordering_key: "one by one" });
+    await workFor(25_000);
+    await workFor(25_000);
+    await provider.claim();
+    await market.clock.advance(10_000);
+    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 2, breaches: 0, by_reason: { blocked: 1 } });
+  });
+
   it("is not judged by what the relay forgot in a restart", async () => {
     const contract = await agreed();
     await flood(contract, 1);
