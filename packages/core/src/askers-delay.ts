@@ -8,18 +8,22 @@
  * By its order: the asker's own earlier work stood before it in its lane for as long, together with that silence; or until less
  * was left than one attempt may take. That shortens the deadline only: the other clocks begin after it.
  *
- * By a crowd: the provider agreed to take so many at a time and to need at most so long for each, and while this one waited it gave
- * the same asker as many attempts as that makes. A provider that idles has given fewer; one that is busy for others too.
+ * By a crowd: the provider agreed to take so many at a time, and while this one waited for it, other work of the same asker took up
+ * half of the time that so many slots have. What counts is time, not attempts: work that is failed at once has taken none. Half, since a
+ * slot is empty between two pieces of short work. A provider that idles has spent less on the asker; one that is busy for others too.
  */
 
 import type { Change } from "./change.ts";
-import { type Duration, liveLease } from "./handoff.ts";
+import { type Duration, type Handoff, liveLease, type Time } from "./handoff.ts";
 
 /** `relay_away`: what the provider did for the asker meanwhile is not known any more. */
 export type AskersDelay = "asker_silent" | "blocked" | "crowded" | "relay_away";
 
 /** Of the agreed time: how much of it the asker may take before the rest is not the provider's to answer for. */
 const share = 1 / 4;
+
+/** Of the time that the agreed slots have: how much of it other work of the asker must have taken. */
+const crowd_share = 1 / 2;
 
 /** Null: it was not. */
 export function askersDelay(change: Change): AskersDelay | null {
@@ -52,22 +56,27 @@ function silence({ handoff, now }: Change): Duration {
 
 function crowd(change: Change): AskersDelay | null {
   const { handoff, now, context } = change;
-  const { contract, accepted_at, deadline_at } = handoff.accepted;
   const { asker_work = null } = context;
-  const most = contract?.max_concurrent;
-  const attempt_ms = attemptOf(change);
-  if (most === undefined || !wasLeftWaiting(change, attempt_ms)) return null;
+  const most = handoff.accepted.contract?.max_concurrent;
+  if (most === undefined || !wasLeftWaiting(change)) return null;
   if (asker_work === null) return "relay_away";
-  const rounds = Math.max(1, Math.floor((Math.min(now, deadline_at) - accepted_at) / attempt_ms));
-  return asker_work >= most * rounds ? "crowded" : null;
+  const { from, until } = waitOf(handoff, now);
+  return until > from && asker_work >= most * (until - from) * crowd_share ? "crowded" : null;
+}
+
+/** From when on it could be given out, and until it was, or time was up. */
+export function waitOf(handoff: Handoff, now: Time): { readonly from: Time; readonly until: Time } {
+  const { accepted_at, deadline_at } = handoff.accepted;
+  const until = liveLease(handoff)?.delivered_at ?? Math.min(now, deadline_at);
+  return { from: handoff.unblocked_at ?? accepted_at, until };
 }
 
 /** Never in hand; or now for the first time, after a long wait and with too little time left. What was in hand before is the provider's. */
-function wasLeftWaiting({ handoff }: Change, attempt_ms: Duration): boolean {
-  const { accepted, holders } = handoff;
-  const lease = liveLease(handoff);
+function wasLeftWaiting(change: Change): boolean {
+  const { accepted, holders } = change.handoff;
+  const lease = liveLease(change.handoff);
   if (lease === null) return holders.length === 0;
   const waited_ms = lease.delivered_at - accepted.accepted_at;
   const left_ms = accepted.deadline_at - lease.delivered_at;
-  return holders.length === 1 && waited_ms >= accepted.terms.deadline_ms * share && left_ms < attempt_ms;
+  return holders.length === 1 && waited_ms >= accepted.terms.deadline_ms * share && left_ms < attemptOf(change);
 }

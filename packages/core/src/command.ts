@@ -148,10 +148,10 @@ export interface Context {
   /** reject, exclude: how many other agents offer the target and are not excluded. */
   readonly others: number;
   /**
-   * An end under a contract with `max_concurrent`: how many attempts at other work of the same asker, for the same capability, its
-   * provider has made since this was accepted, with those it has in hand. Absent or null: not known.
+   * An end under a contract with `max_concurrent`: for how long its provider had other work of the same asker, for the same
+   * capability, in hand while this one waited (`waitOf`), all of it added up. Absent or null: not known.
    */
-  readonly asker_work?: number | null;
+  readonly asker_work?: Duration | null;
 }
 
 /** A further command that must be committed together with this decision. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { waitOf } from "./askers-delay.ts";
 import type { Price, UnderContract } from "./handoff.ts";
 import { coreLimits } from "./limits.ts";
 import { Life, operator } from "./testing/life.ts";
@@ -181,7 +182,7 @@ describe("its end", () => {
 
   describe("beside other work of the same asker", () => {
     const minute = 60_000;
-    /** Two at a time, five minutes each, 15 minutes to the deadline: six attempts are owed. */
+    /** Two at a time for 15 minutes, of which half must have been spent on the asker: 15 minutes in all. */
     const crowded = under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute } });
     const lateAfter = (asker_work: number | null, life = Life.of(crowded), after_ms = 15 * minute) => {
       life.context = context({ asker_work });
@@ -189,22 +190,40 @@ describe("its end", () => {
       return verdict(life);
     };
 
-    it("does not hold it against the provider that made all the attempts it owed the asker", () => {
-      expect(lateAfter(6)).toEqual({ id: "c1", verdict: "uncounted", why: "crowded" });
+    it("does not hold it against the provider whose slots the asker's work filled for half of the time", () => {
+      expect(lateAfter(15 * minute)).toEqual({ id: "c1", verdict: "uncounted", why: "crowded" });
     });
 
-    it("breaks it when the provider made fewer, and idled or worked for others", () => {
-      expect(lateAfter(5)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+    it("breaks it when they were filled for less, and the provider idled or worked for others", () => {
+      expect(lateAfter(15 * minute - 1)).toEqual({ id: "c1", verdict: "breach", why: "late" });
       expect(lateAfter(0)).toMatchObject({ verdict: "breach" });
     });
 
-    it("owes at least one round, however short the queue clock", () => {
-      const life = Life.of(under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute, queue_ms: minute } }));
-      expect(lateAfter(2, life, minute)).toMatchObject({ why: "crowded" });
+    it("looks at no longer than it waited, however short the queue clock", () => {
+      const short = () =>
+        Life.of(under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute, queue_ms: minute } }));
+      expect(lateAfter(minute, short(), minute)).toMatchObject({ why: "crowded" });
+      expect(lateAfter(minute - 1, short(), minute)).toMatchObject({ why: "late" });
+    });
+
+    it("looks only at the time since its lane let it through", () => {
+      const late = (asker_work: number) => {
+        const life = Life.of(under({ max_concurrent: 2 }, { ordering_key: "k", terms: { attempt_ms: minute } }), {
+          lane_busy: true,
+        });
+        life.wait(3 * minute).do({ type: "unblock" });
+        expect(waitOf(life.handoff, start + 60 * minute)).toEqual({
+          from: start + 3 * minute,
+          until: start + 15 * minute,
+        });
+        return lateAfter(asker_work, life);
+      };
+      expect(late(12 * minute)).toMatchObject({ why: "crowded" });
+      expect(late(12 * minute - 1)).toMatchObject({ why: "late" });
     });
 
     it("breaks it however much there was, where the provider set no limit", () => {
-      expect(lateAfter(1_000, Life.of(under()))).toMatchObject({ verdict: "breach", why: "late" });
+      expect(lateAfter(1_000 * minute, Life.of(under()))).toMatchObject({ verdict: "breach", why: "late" });
     });
 
     it("says nothing of it where the relay does not know any more", () => {
@@ -216,7 +235,8 @@ describe("its end", () => {
       life.wait(11 * minute).deliver();
       life.ack();
       life.keepBeating(4 * minute - 1);
-      expect(lateAfter(6, life)).toMatchObject({ why: "crowded" });
+      expect(waitOf(life.handoff, life.now)).toEqual({ from: start, until: start + 11 * minute });
+      expect(lateAfter(11 * minute, life)).toMatchObject({ why: "crowded" });
     });
 
     it.each<[string, (life: Life) => void]>([
@@ -246,7 +266,7 @@ describe("its end", () => {
     ])("breaks it when the provider %s, whatever else it did", (_, before) => {
       const life = Life.of(crowded);
       before(life);
-      expect(lateAfter(1_000, life)).toMatchObject({ verdict: "breach", why: "late" });
+      expect(lateAfter(1_000 * minute, life)).toMatchObject({ verdict: "breach", why: "late" });
     });
 
     it("breaks it when a handoff with as little time as one attempt hung in hand from the first", () => {
@@ -255,7 +275,7 @@ describe("its end", () => {
       );
       life.wait(5).deliver();
       life.ack();
-      life.context = context({ asker_work: 1_000 });
+      life.context = context({ asker_work: 1_000 * minute });
       life.keepBeating(4 * minute).tick();
       expect(verdict(life)).toMatchObject({ verdict: "breach", why: "late" });
     });

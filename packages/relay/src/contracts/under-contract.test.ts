@@ -402,7 +402,7 @@ describe("a provider that takes one at a time, for half a minute at most", () =>
   const fulfilment = async (contract: string) => (await told(contract)).fulfilment;
   beforeEach(() => provider.offers([{ ...upper, max_concurrent: 1 }], { upper: price }));
 
-  /** So many, of which two are owed within the minute that each of them has. */
+  /** So many, each with a minute to its deadline. */
   async function flood(contract: string, count: number, more: object = {}) {
     for (let time = 0; time < count; time++)
       expect((await asker.submit({ contract, input, ...more })).status).toBe(202);
@@ -457,7 +457,21 @@ describe("a provider that takes one at a time, for half a minute at most", () =>
     await workFor(4_000);
     await provider.claim();
     await market.clock.advance(1_000);
-    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 1, breaches: 1, by_reason: { late: 1, crowded: 1 } });
+    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 1, breaches: 2, by_reason: { late: 2 } });
+  });
+
+  it("breaks it by idling after it failed the asker's other work at once", async () => {
+    const contract = await agreed();
+    for (let time = 0; time < 4; time++) await asker.submit({ to: "provider", capability: "upper", input });
+    await market.clock.advance(1);
+    await flood(contract, 1);
+    const error = { reason: "broken", message: "It broke." };
+    for (let time = 0; time < 4; time++) {
+      const { id, fence } = await provider.claim();
+      expect((await provider.act(id, "fail", { fence, error, retryable: false })).status).toBe(200);
+    }
+    await market.clock.advance(minute);
+    expect(await fulfilment(contract)).toMatchObject({ breaches: 1, by_reason: { late: 1 } });
   });
 
   it("breaks it by what it was late with because it worked for others", async () => {
