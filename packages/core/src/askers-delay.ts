@@ -5,7 +5,10 @@
  * quarter, or gives less time to answer than that, does so on its own account; and whoever lets a question lie for a quarter cannot
  * complain that the rest was too short.
  *
- * By its order: the asker's own earlier work stood before it in its lane for as long, together with that silence; or until less
+ * Where the asker did answer, and the answer did not fit what the question demands, nobody can tell whether the question or the
+ * answer is at fault: the time since counts as neither's. A question beyond those agreed on is the provider's own affair.
+ *
+ * By its order: the asker's own earlier work stood before it in its lane for as long, together with these waits; or until less
  * was left than one attempt may take. That shortens the deadline only: the other clocks begin after it.
  *
  * By a crowd: the provider agreed to take so many at a time, and while this one waited for it, other work of the same asker took up
@@ -17,7 +20,7 @@ import type { Change } from "./change.ts";
 import { type Duration, type Handoff, liveLease, type Time } from "./handoff.ts";
 
 /** `relay_away`: what the provider did for the asker meanwhile is not known any more. */
-export type AskersDelay = "asker_silent" | "blocked" | "crowded" | "relay_away";
+export type AskersDelay = "asker_silent" | "answer_refused" | "blocked" | "crowded" | "relay_away";
 
 /** Of the agreed time: how much of it the asker may take before the rest is not the provider's to answer for. */
 const share = 1 / 4;
@@ -28,9 +31,10 @@ const crowd_share = 1 / 2;
 /** Null: it was not. */
 export function askersDelay(change: Change): AskersDelay | null {
   const most_ms = change.handoff.accepted.terms.deadline_ms * share;
-  const silent_ms = silence(change);
+  const { silent_ms, refused_ms } = answerWaits(change);
   if (silent_ms >= most_ms) return "asker_silent";
-  return isHeldUp(change, most_ms - silent_ms) ? "blocked" : crowd(change);
+  if (silent_ms + refused_ms >= most_ms) return "answer_refused";
+  return isHeldUp(change, most_ms - silent_ms - refused_ms) ? "blocked" : crowd(change);
 }
 
 /** Whether its lane took so much of the time to its deadline, or left less than one attempt may take. */
@@ -47,11 +51,17 @@ function attemptOf({ handoff, context }: Change): Duration {
   return Math.min(attempt_ms ?? context.limits.default_attempt_ms, deadline_ms);
 }
 
-/** For how long it waited for the asker. Whom else a provider asks, and for how long, is its own affair. */
-function silence({ handoff, now }: Change): Duration {
-  return handoff.questions
-    .filter(({ to }) => to === null)
-    .reduce((sum, { asked_at, resolution }) => sum + (resolution?.at ?? now) - asked_at, 0);
+/** For how long it waited for the asker, and for another answer of it. Whom else a provider asks, and for how long, is its own affair. */
+function answerWaits({ handoff, now }: Change): { readonly silent_ms: Duration; readonly refused_ms: Duration } {
+  let [silent_ms, refused_ms] = [0, 0];
+  for (const { to, beyond_agreed, asked_at, refused_at, resolution } of handoff.questions) {
+    if (to !== null || beyond_agreed === true) continue;
+    const until = resolution?.at ?? now;
+    const tried_at = refused_at ?? until;
+    silent_ms += tried_at - asked_at;
+    refused_ms += until - tried_at;
+  }
+  return { silent_ms, refused_ms };
 }
 
 function crowd(change: Change): AskersDelay | null {

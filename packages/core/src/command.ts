@@ -64,6 +64,8 @@ export type Command =
       readonly to: string | null;
       readonly answer_ms: Duration | null;
       readonly park: boolean;
+      /** It demands more of its answer than the questions that were agreed on. */
+      readonly beyond_agreed?: true;
     } & Holder)
   | {
       readonly type: "answer";
@@ -74,6 +76,8 @@ export type Command =
       readonly evidence: Evidence;
       /** The capabilities that the answering agent offers. */
       readonly offers: readonly string[];
+      /** It does not fit the question's schema. */
+      readonly fault?: HandoffError;
     }
   | ({
       readonly type: "complete";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { waitOf } from "./askers-delay.ts";
 import type { Price, UnderContract } from "./handoff.ts";
 import { coreLimits } from "./limits.ts";
-import { Life, operator } from "./testing/life.ts";
+import { Life, operator, stranger } from "./testing/life.ts";
 import { context, type DraftPatch, digestOf, draft, start } from "./testing/sample.ts";
 
 const price: Price = { amount: 100, per: "handoff" };
@@ -163,6 +163,57 @@ describe("its end", () => {
         return verdict(life);
       });
       expect(given).toMatchObject([{ why: "late" }, { why: "late" }, { why: "asker_silent" }]);
+    });
+
+    describe("which the asker tried to answer", () => {
+      const unfit = { fault: { reason: "answer_unfit", message: "the whole value: must be at most 4" } };
+
+      it("is nobody's fault: whether the question or the answer was at fault cannot be told", () => {
+        const life = Life.working(long);
+        life.ask({ answer_ms: null });
+        const { refusal } = life.keepBeating(1_000).answer(unfit);
+        expect([refusal?.code, refusal?.reason, life.state]).toEqual([422, "answer_unfit", "waiting"]);
+        toTheEnd(life);
+        expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "answer_refused" });
+      });
+
+      it("is the asker's delay where it had been silent for a quarter before", () => {
+        const life = Life.working(long);
+        life.ask({ answer_ms: null });
+        life.keepBeating(quarter).answer(unfit);
+        life.keepBeating(1_000).answer(unfit);
+        toTheEnd(life);
+        expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "asker_silent" });
+      });
+
+      it("breaks it where all of that was less than a quarter", () => {
+        const life = Life.working(long);
+        life.keepBeating(3 * quarter + 1).ask({ answer_ms: null });
+        life.answer(unfit);
+        toTheEnd(life);
+        expect(verdict(life)).toMatchObject({ verdict: "breach", why: "late" });
+      });
+
+      it("is written once, and only of the asker's own tries", () => {
+        const life = Life.working(long);
+        life.ask({ answer_ms: null });
+        expect(life.answer({ ...unfit, actor: operator })).toMatchObject({ next: null, refusal: { code: 422 } });
+        expect(life.answer({ ...unfit, actor: stranger })).toMatchObject({ next: null, refusal: { code: 403 } });
+        expect(life.answer(unfit).durable).toBe(true);
+        expect(life.wait(1).answer(unfit)).toMatchObject({ next: null, refusal: { code: 422 } });
+        expect(life.answer().refusal).toBeNull();
+        expect(life.state).toBe("working");
+        const without = Life.working();
+        without.ask({ answer_ms: null });
+        expect(without.answer(unfit)).toMatchObject({ next: null, refusal: { code: 422 } });
+      });
+    });
+
+    it("breaks it when what is asked is beyond the questions that the provider agreed to ask", () => {
+      const life = Life.working(long);
+      life.ask({ answer_ms: null, beyond_agreed: true });
+      toTheEnd(life);
+      expect(verdict(life)).toEqual({ id: "c1", verdict: "breach", why: "late" });
     });
 
     it("breaks it when whom the provider asked besides the asker does not answer", () => {

@@ -158,6 +158,10 @@ export interface Question {
   readonly answer_by: Time;
   /** A capability whose agents may answer (a human desk); null: the sender. */
   readonly to: string | null;
+  /** Only under a contract: it demands more of its answer than the questions that were agreed on. */
+  readonly beyond_agreed?: true;
+  /** Only under a contract: when the asker first answered it with something that does not fit its schema. */
+  readonly refused_at?: Time;
   readonly resolution: Resolution | null;
 }
 

@@ -398,6 +398,45 @@ describe("a redrive of what was given under a contract", () => {
   });
 });
 
+describe("a question under a contract", () => {
+  const why = async (contract: string) => (await told(contract)).fulfilment.by_reason;
+
+  /** The provider asks this and waits until the deadline; the asker answers so, if at all. */
+  async function asked(contract: string, schema: object, answer?: unknown): Promise<void> {
+    await asker.submit({ contract, input });
+    const { id, fence } = await provider.claim();
+    const question = await provider.act(id, "ask", { fence, question: "How many?", schema, park: true });
+    expect(question.status).toBe(200);
+    if (answer !== undefined) {
+      const refused = await asker.post(`/v1/questions/${question.body.id}/answer`, { answer });
+      expect([refused.status, refused.body.reason, refused.body.fields]).toEqual([422, "answer_unfit", ["/answer"]]);
+    }
+    await market.clock.advance(minute);
+  }
+  /** Nothing that anybody would find fits it. */
+  const riddle = { type: "string", pattern: "^[0-9]{64}$", not: { pattern: "[0-8]" } };
+
+  it("that the asker leaves open is its silence, and that it tried to answer in vain is nobody's fault", async () => {
+    const contract = await agreed();
+    await asked(contract, riddle);
+    expect(await why(contract)).toEqual({ asker_silent: 1 });
+    await asked(contract, riddle, "9");
+    expect(await why(contract)).toEqual({ asker_silent: 1, answer_refused: 1 });
+  });
+
+  it("is asked on the provider's own account where it demands more than those that it said it may ask", async () => {
+    const count = { type: "integer", minimum: 0 };
+    await provider.offers([{ ...upper, questions: [{ name: "how_many", schema: count }] }], { upper: price });
+    const contract = await agreed();
+    await asked(contract, riddle);
+    await asked(contract, { ...count, minimum: 7 });
+    expect(await why(contract)).toEqual({ late: 2 });
+    await asked(contract, count);
+    await asked(contract, { type: "number" });
+    expect(await why(contract)).toEqual({ late: 2, asker_silent: 2 });
+  });
+});
+
 describe("a provider that takes one at a time, for half a minute at most", () => {
   const fulfilment = async (contract: string) => (await told(contract)).fulfilment;
   beforeEach(() => provider.offers([{ ...upper, max_concurrent: 1 }], { upper: price }));
