@@ -3,7 +3,7 @@
 import { type Change, refusal } from "./change.ts";
 import { openQuestion, resumeAttempt } from "./clocks.ts";
 import type { Actor, Command, Decision } from "./command.ts";
-import { hasEnded, type Question } from "./handoff.ts";
+import { type HandoffError, hasEnded, type Question } from "./handoff.ts";
 import { ensureAcknowledged, heldLease, isRefusal, refuseNotice } from "./hold.ts";
 import { requeue } from "./requeue.ts";
 
@@ -37,6 +37,7 @@ export function ask(change: Change, command: Extract<Command, { type: "ask" }>):
     asked_at: now,
     answer_by,
     to: command.to,
+    ...(command.beyond_agreed === true ? { beyond_agreed: true } : {}),
     resolution: null,
   };
   const attempt_left_ms = Math.max(1, (lease.attempt_until ?? now) - now);
@@ -83,6 +84,7 @@ export function answer(change: Change, command: Extract<Command, { type: "answer
       refusal(canceled ? 410 : 408, "question_closed", `question ${question.id} is no longer open`),
     );
   }
+  if (command.fault !== undefined) return refuseUnfit(change, question, command.actor, command.fault);
   const { evidence, content, actor } = command;
   const by = nameOf(actor);
   change.set({
@@ -98,6 +100,17 @@ export function answer(change: Change, command: Extract<Command, { type: "answer
     requeue(change, { why: "answered", code: null, lease: null, error: null, ready_at: now, patch: { prefer } });
   }
   return change.done(number);
+}
+
+/** Under a contract it is kept that the asker did answer: what follows is not its silence. */
+function refuseUnfit(change: Change, question: Question, actor: Actor, fault: HandoffError): Decision {
+  const { handoff, now } = change;
+  const is_askers = question.to === null && actor.kind === "agent" && handoff.accepted.contract !== undefined;
+  if (is_askers && question.refused_at === undefined) {
+    const tried = { ...question, refused_at: now };
+    change.set({ questions: handoff.questions.map((q) => (q.id === question.id ? tried : q)) });
+  }
+  return change.refused({ ...refusal(422, fault.reason, fault.message), extra: { fields: ["/answer"] } });
 }
 
 function mayAnswer(question: Question, from: string, { actor, offers }: Extract<Command, { type: "answer" }>): boolean {

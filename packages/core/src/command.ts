@@ -64,6 +64,8 @@ export type Command =
       readonly to: string | null;
       readonly answer_ms: Duration | null;
       readonly park: boolean;
+      /** It demands more of its answer than the questions that were agreed on. */
+      readonly beyond_agreed?: true;
     } & Holder)
   | {
       readonly type: "answer";
@@ -74,6 +76,8 @@ export type Command =
       readonly evidence: Evidence;
       /** The capabilities that the answering agent offers. */
       readonly offers: readonly string[];
+      /** It does not fit the question's schema. */
+      readonly fault?: HandoffError;
     }
   | ({
       readonly type: "complete";
@@ -148,10 +152,10 @@ export interface Context {
   /** reject, exclude: how many other agents offer the target and are not excluded. */
   readonly others: number;
   /**
-   * An end under a contract with `max_concurrent`: how many attempts at other work of the same asker, for the same capability, its
-   * provider has made since this was accepted, with those it has in hand. Absent or null: not known.
+   * An end under a contract with `max_concurrent`: for how long its provider had other work of the same asker, for the same
+   * capability, in hand while this one waited (`waitOf`), all of it added up. Absent or null: not known.
    */
-  readonly asker_work?: number | null;
+  readonly asker_work?: Duration | null;
 }
 
 /** A further command that must be committed together with this decision. */

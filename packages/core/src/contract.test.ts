@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { waitOf } from "./askers-delay.ts";
 import type { Price, UnderContract } from "./handoff.ts";
 import { coreLimits } from "./limits.ts";
-import { Life, operator } from "./testing/life.ts";
+import { Life, operator, stranger } from "./testing/life.ts";
 import { context, type DraftPatch, digestOf, draft, start } from "./testing/sample.ts";
 
 const price: Price = { amount: 100, per: "handoff" };
@@ -164,6 +165,57 @@ describe("its end", () => {
       expect(given).toMatchObject([{ why: "late" }, { why: "late" }, { why: "asker_silent" }]);
     });
 
+    describe("which the asker tried to answer", () => {
+      const unfit = { fault: { reason: "answer_unfit", message: "the whole value: must be at most 4" } };
+
+      it("is nobody's fault: whether the question or the answer was at fault cannot be told", () => {
+        const life = Life.working(long);
+        life.ask({ answer_ms: null });
+        const { refusal } = life.keepBeating(1_000).answer(unfit);
+        expect([refusal?.code, refusal?.reason, life.state]).toEqual([422, "answer_unfit", "waiting"]);
+        toTheEnd(life);
+        expect(verdict(life)).toEqual({ id: "c1", verdict: "uncounted", why: "answer_refused" });
+      });
+
+      it("is the asker's delay where it had been silent for a quarter before", () => {
+        const life = Life.working(long);
+        life.ask({ answer_ms: null });
+        life.keepBeating(quarter).answer(unfit);
+        life.keepBeating(1_000).answer(unfit);
+        toTheEnd(life);
+        expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "asker_silent" });
+      });
+
+      it("breaks it where all of that was less than a quarter", () => {
+        const life = Life.working(long);
+        life.keepBeating(3 * quarter + 1).ask({ answer_ms: null });
+        life.answer(unfit);
+        toTheEnd(life);
+        expect(verdict(life)).toMatchObject({ verdict: "breach", why: "late" });
+      });
+
+      it("is written once, and only of the asker's own tries", () => {
+        const life = Life.working(long);
+        life.ask({ answer_ms: null });
+        expect(life.answer({ ...unfit, actor: operator })).toMatchObject({ next: null, refusal: { code: 422 } });
+        expect(life.answer({ ...unfit, actor: stranger })).toMatchObject({ next: null, refusal: { code: 403 } });
+        expect(life.answer(unfit).durable).toBe(true);
+        expect(life.wait(1).answer(unfit)).toMatchObject({ next: null, refusal: { code: 422 } });
+        expect(life.answer().refusal).toBeNull();
+        expect(life.state).toBe("working");
+        const without = Life.working();
+        without.ask({ answer_ms: null });
+        expect(without.answer(unfit)).toMatchObject({ next: null, refusal: { code: 422 } });
+      });
+    });
+
+    it("breaks it when what is asked is beyond the questions that the provider agreed to ask", () => {
+      const life = Life.working(long);
+      life.ask({ answer_ms: null, beyond_agreed: true });
+      toTheEnd(life);
+      expect(verdict(life)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+    });
+
     it("breaks it when whom the provider asked besides the asker does not answer", () => {
       const life = Life.working(long);
       life.ask({ to: "desk", answer_ms: null });
@@ -181,7 +233,7 @@ describe("its end", () => {
 
   describe("beside other work of the same asker", () => {
     const minute = 60_000;
-    /** Two at a time, five minutes each, 15 minutes to the deadline: six attempts are owed. */
+    /** Two at a time for 15 minutes, of which half must have been spent on the asker: 15 minutes in all. */
     const crowded = under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute } });
     const lateAfter = (asker_work: number | null, life = Life.of(crowded), after_ms = 15 * minute) => {
       life.context = context({ asker_work });
@@ -189,22 +241,40 @@ describe("its end", () => {
       return verdict(life);
     };
 
-    it("does not hold it against the provider that made all the attempts it owed the asker", () => {
-      expect(lateAfter(6)).toEqual({ id: "c1", verdict: "uncounted", why: "crowded" });
+    it("does not hold it against the provider whose slots the asker's work filled for half of the time", () => {
+      expect(lateAfter(15 * minute)).toEqual({ id: "c1", verdict: "uncounted", why: "crowded" });
     });
 
-    it("breaks it when the provider made fewer, and idled or worked for others", () => {
-      expect(lateAfter(5)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+    it("breaks it when they were filled for less, and the provider idled or worked for others", () => {
+      expect(lateAfter(15 * minute - 1)).toEqual({ id: "c1", verdict: "breach", why: "late" });
       expect(lateAfter(0)).toMatchObject({ verdict: "breach" });
     });
 
-    it("owes at least one round, however short the queue clock", () => {
-      const life = Life.of(under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute, queue_ms: minute } }));
-      expect(lateAfter(2, life, minute)).toMatchObject({ why: "crowded" });
+    it("looks at no longer than it waited, however short the queue clock", () => {
+      const short = () =>
+        Life.of(under({ max_concurrent: 2 }, { terms: { attempt_ms: 5 * minute, queue_ms: minute } }));
+      expect(lateAfter(minute, short(), minute)).toMatchObject({ why: "crowded" });
+      expect(lateAfter(minute - 1, short(), minute)).toMatchObject({ why: "late" });
+    });
+
+    it("looks only at the time since its lane let it through", () => {
+      const late = (asker_work: number) => {
+        const life = Life.of(under({ max_concurrent: 2 }, { ordering_key: "k", terms: { attempt_ms: minute } }), {
+          lane_busy: true,
+        });
+        life.wait(3 * minute).do({ type: "unblock" });
+        expect(waitOf(life.handoff, start + 60 * minute)).toEqual({
+          from: start + 3 * minute,
+          until: start + 15 * minute,
+        });
+        return lateAfter(asker_work, life);
+      };
+      expect(late(12 * minute)).toMatchObject({ why: "crowded" });
+      expect(late(12 * minute - 1)).toMatchObject({ why: "late" });
     });
 
     it("breaks it however much there was, where the provider set no limit", () => {
-      expect(lateAfter(1_000, Life.of(under()))).toMatchObject({ verdict: "breach", why: "late" });
+      expect(lateAfter(1_000 * minute, Life.of(under()))).toMatchObject({ verdict: "breach", why: "late" });
     });
 
     it("says nothing of it where the relay does not know any more", () => {
@@ -216,7 +286,8 @@ describe("its end", () => {
       life.wait(11 * minute).deliver();
       life.ack();
       life.keepBeating(4 * minute - 1);
-      expect(lateAfter(6, life)).toMatchObject({ why: "crowded" });
+      expect(waitOf(life.handoff, life.now)).toEqual({ from: start, until: start + 11 * minute });
+      expect(lateAfter(11 * minute, life)).toMatchObject({ why: "crowded" });
     });
 
     it.each<[string, (life: Life) => void]>([
@@ -246,7 +317,7 @@ describe("its end", () => {
     ])("breaks it when the provider %s, whatever else it did", (_, before) => {
       const life = Life.of(crowded);
       before(life);
-      expect(lateAfter(1_000, life)).toMatchObject({ verdict: "breach", why: "late" });
+      expect(lateAfter(1_000 * minute, life)).toMatchObject({ verdict: "breach", why: "late" });
     });
 
     it("breaks it when a handoff with as little time as one attempt hung in hand from the first", () => {
@@ -255,16 +326,70 @@ describe("its end", () => {
       );
       life.wait(5).deliver();
       life.ack();
-      life.context = context({ asker_work: 1_000 });
+      life.context = context({ asker_work: 1_000 * minute });
       life.keepBeating(4 * minute).tick();
       expect(verdict(life)).toMatchObject({ verdict: "breach", why: "late" });
     });
   });
 
-  it("does not hold the order against the provider that kept it behind another", () => {
-    const life = Life.of(under({}, { ordering_key: "k" }), { lane_busy: true });
-    life.pass(15 * 60_000);
-    expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "blocked" });
+  describe("behind earlier work of its asker in the same order", () => {
+    const minute = 60_000;
+    const ordered = (more: DraftPatch = {}, patch: Partial<UnderContract> = {}) =>
+      under(patch, { ordering_key: "k", terms: { attempt_ms: 5 * minute }, ...more });
+    /** Behind another for so long; then it is let through, given out at once and in hand until its deadline. */
+    const lateAfter = (blocked_ms: number, more: DraftPatch = {}) => {
+      const life = Life.of(ordered(more), { lane_busy: true });
+      life.wait(blocked_ms).do({ type: "unblock" });
+      life.deliver();
+      life.ack();
+      // What keeps it from being finished is nobody's silence: whoever is asked is not the asker.
+      life.ask({ to: "desk", answer_ms: null });
+      life.keepBeating(start + 15 * minute - life.now).tick();
+      expect(life.ended.outcome.code).toBe(408);
+      return verdict(life);
+    };
+
+    it("is not held against the provider where it was so to the last", () => {
+      const life = Life.of(ordered(), { lane_busy: true });
+      life.pass(15 * minute);
+      expect(verdict(life)).toMatchObject({ verdict: "uncounted", why: "blocked" });
+    });
+
+    it("is not held against the provider where that took a quarter of the agreed time", () => {
+      const quarter = (15 * minute) / 4;
+      expect(lateAfter(quarter)).toEqual({ id: "c1", verdict: "uncounted", why: "blocked" });
+      expect(lateAfter(14 * minute)).toMatchObject({ why: "blocked" });
+      expect(lateAfter(quarter - 1)).toEqual({ id: "c1", verdict: "breach", why: "late" });
+    });
+
+    it("is not held against the provider that was left less than one attempt takes", () => {
+      const terms = { attempt_ms: 14 * minute };
+      expect(lateAfter(minute + 1, { terms })).toMatchObject({ why: "blocked" });
+      expect(lateAfter(minute, { terms })).toMatchObject({ verdict: "breach", why: "late" });
+    });
+
+    it("adds up with what the asker's answers took", () => {
+      const eighth = (15 * minute) / 8;
+      const ends = [eighth, eighth - 1].map((silent_ms) => {
+        const life = Life.of(ordered(), { lane_busy: true });
+        life.wait(eighth).do({ type: "unblock" });
+        life.deliver();
+        life.ack();
+        life.ask({ answer_ms: null });
+        life.keepBeating(silent_ms).answer();
+        life.ask({ question: "question-2", to: "desk", answer_ms: null });
+        life.keepBeating(start + 15 * minute - life.now).tick();
+        return verdict(life);
+      });
+      expect(ends).toMatchObject([{ why: "blocked" }, { why: "late" }]);
+    });
+
+    it("breaks it all the same when nobody takes it for the whole queue clock, which began afterwards", () => {
+      const life = Life.of(ordered({ terms: { queue_ms: 2 * minute } }), { lane_busy: true });
+      life.wait(10 * minute).do({ type: "unblock" });
+      life.pass(2 * minute);
+      expect([life.ended.outcome.code, verdict(life)]).toMatchObject([503, { verdict: "breach", why: "late" }]);
+    });
   });
 
   it("does not hold the relay's own absence against the provider", () => {

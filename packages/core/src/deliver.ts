@@ -72,6 +72,7 @@ export function unblock(change: Change): Decision {
   if (status.state !== "queued" || !status.blocked) return change.done();
   change.set({
     status: { state: "queued", ready_at: now, queue_until: now + handoff.accepted.terms.queue_ms, blocked: false },
+    ...(handoff.accepted.contract === undefined ? {} : { unblocked_at: now }),
   });
   change.emit({ type: "unblocked" });
   return change.done();

@@ -158,6 +158,10 @@ export interface Question {
   readonly answer_by: Time;
   /** A capability whose agents may answer (a human desk); null: the sender. */
   readonly to: string | null;
+  /** Only under a contract: it demands more of its answer than the questions that were agreed on. */
+  readonly beyond_agreed?: true;
+  /** Only under a contract: when the asker first answered it with something that does not fit its schema. */
+  readonly refused_at?: Time;
   readonly resolution: Resolution | null;
 }
 
@@ -266,6 +270,8 @@ export interface Handoff {
   /** Deliveries that were not acknowledged in time. */
   readonly deliveries: number;
   readonly status: Status;
+  /** Only under a contract: when its lane let it through; absent where nothing stood before it, or still does. */
+  readonly unblocked_at?: Time;
   /** Agents that rejected this handoff or whose manifest its input does not fit. */
   readonly excluded: readonly string[];
   /**

@@ -1,3 +1,4 @@
+export { waitOf } from "./askers-delay.ts";
 export type { Assignment, FreeWorker, Ready } from "./choose.ts";
 export { choose } from "./choose.ts";
 export type { Timing } from "./clocks.ts";

@@ -8,6 +8,7 @@ import {
   type Context,
   type CoreLimits,
   type Decision,
+  type Duration,
   decide,
   type Handoff,
   hasEnded,
@@ -38,8 +39,8 @@ export interface BatchSurroundings {
   readonly others: (handoff: Handoff, besides: string) => number;
   /** How many handoffs this sender has open. */
   readonly openOf: (namespace: string, from: string) => number;
-  /** What the provider of a handoff under a contract did for its asker besides; null: not known. */
-  readonly askerWork: (handoff: Handoff) => number | null;
+  /** For how long the provider of a handoff under a contract worked for its asker while it waited; null: not known. */
+  readonly askerWork: (handoff: Handoff, now: Time) => Duration | null;
 }
 
 interface Named {
@@ -386,7 +387,7 @@ export class Batch {
   #askerWork(before: Handoff | null): Pick<Context, "asker_work"> {
     if (before?.accepted.contract?.max_concurrent === undefined || hasEnded(before.status)) return {};
     const wake_at = wakeAt(before, this.timing, this.now);
-    return wake_at === null || wake_at > this.now ? {} : { asker_work: this.#around.askerWork(before) };
+    return wake_at === null || wake_at > this.now ? {} : { asker_work: this.#around.askerWork(before, this.now) };
   }
 
   #others(before: Handoff | null, command: Command): number {

@@ -71,7 +71,7 @@ export class Engine implements HandoffEngine {
   readonly #claims: Claims;
   readonly #dispatch: Dispatch;
   readonly #leases = new LiveLeases();
-  readonly #askerWork = new AskerWork(this.#leases);
+  readonly #askerWork = new AskerWork(() => this.#others?.seen_until ?? this.now());
   readonly #served: Served;
   readonly #timers: Timers;
   readonly #pulse: Pulse;
@@ -158,7 +158,7 @@ export class Engine implements HandoffEngine {
       limits: this.#limits,
       timing: () => ({ limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at }),
       now: () => this.now(),
-      tell: (met) => tellFollowed(met, this.#options),
+      tell: (met) => tellFollowed(met, this.#options, this.#askerWork),
       onText: (namespace, id) => this.wakeups.publish([wakeKey.handoff(namespace, id)]),
       onLook: async () => {
         await this.#clock.set();
@@ -346,7 +346,7 @@ export class Engine implements HandoffEngine {
     const { others, surroundings } = this.#options;
     const { resumed_at } = this.#pulse;
     const openOf = (namespace: string, from: string) => this.#memory.openOf(namespace, from);
-    const askerWork = (handoff: Handoff) => this.#askerWork.since(handoff);
+    const askerWork = (handoff: Handoff, now: Time) => this.#askerWork.during(handoff, now);
     const known = { cache, bodies, limits: this.#coreLimits, resumed_at, others, openOf, askerWork };
     const batch = new Batch({ store: this.#store, random: surroundings.random, ...known }, this.now());
     try {
@@ -359,8 +359,7 @@ export class Engine implements HandoffEngine {
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
-      this.#askerWork.note(batch.units);
-      if (this.#others === null) tellEvents(batch.units, resumed_at, this.#options);
+      if (this.#others === null) tellEvents(batch.units, resumed_at, this.#options, this.#askerWork);
       this.#claims.handOver(served);
       this.#answer(plans);
       if (more) this.#jobs.add(goOn);
@@ -412,7 +411,6 @@ export class Engine implements HandoffEngine {
       this.#memory.forget();
       this.#workers.forget();
       this.#served.forget();
-      this.#askerWork.forget();
       this.#pulse.resume();
       await this.#readFigures();
       await this.#options.reread?.(this.#pulse.resumed_at);
@@ -445,6 +443,8 @@ export class Engine implements HandoffEngine {
   async #readFigures(): Promise<void> {
     await this.#upkeep.lookAtDisk();
     this.#memory.countOpen(await this.#store.openBySender());
-    if (this.#options.standing !== undefined) this.#leases.load(await this.#store.leases());
+    const leases = await this.#store.leases();
+    this.#askerWork.load(leases);
+    if (this.#options.standing !== undefined) this.#leases.load(leases);
   }
 }

@@ -7,8 +7,6 @@ import type { Store } from "./store.ts";
 interface Holding {
   readonly agent: string;
   readonly capability: string;
-  /** Whose work it is. */
-  readonly from: string;
 }
 
 export class LiveLeases {
@@ -20,8 +18,8 @@ export class LiveLeases {
   load(leases: Awaited<ReturnType<Store["leases"]>>): void {
     this.#holdings.clear();
     this.#counts.clear();
-    for (const { namespace, id, agent, capability, from } of leases) {
-      if (capability !== null) this.#hold(namespace, id, { agent, capability, from });
+    for (const { namespace, id, agent, capability } of leases) {
+      if (capability !== null) this.#hold(namespace, id, { agent, capability });
     }
   }
 
@@ -36,14 +34,6 @@ export class LiveLeases {
       this.#count(namespace, before, -1);
     }
     if (now !== null) this.#hold(namespace, id, now);
-  }
-
-  /** How many of these are for one sender, besides this handoff. Looks at all of the namespace: for what is seldom asked. */
-  heldFor(namespace: string, { agent, capability, from }: Holding, besides: string): number {
-    const isSuch = (held: Holding) => held.agent === agent && held.capability === capability && held.from === from;
-    const own = this.#holdings.get(namespace, besides);
-    const all = Array.from(this.#holdings.of(namespace)).filter(isSuch).length;
-    return own !== undefined && isSuch(own) ? all - 1 : all;
   }
 
   /** Of one namespace, as they will be once these changes are committed. Asked for nothing, it costs nothing. */
@@ -86,13 +76,13 @@ export class LiveLeases {
 }
 
 function holdingOf(handoff: Handoff): Holding | null {
-  const { capability, from } = handoff.accepted;
+  const { capability } = handoff.accepted;
   if (capability === null) return null;
   const lease = liveLease(handoff);
-  return lease === null ? null : { agent: lease.agent, capability, from };
+  return lease === null ? null : { agent: lease.agent, capability };
 }
 
 /** Names hold no space. */
-function countKey({ agent, capability }: Pick<Holding, "agent" | "capability">): string {
+function countKey({ agent, capability }: Holding): string {
   return `${agent} ${capability}`;
 }

@@ -43,6 +43,7 @@ export class OtherNodes {
   /** Events of this node that were not met in the log yet. */
   readonly #own = new Set<string>();
   #after_pos = 0;
+  #seen_until: Time = 0;
   #running = false;
   #looking: Promise<void> | null = null;
   #asked = false;
@@ -58,7 +59,13 @@ export class OtherNodes {
     this.stop();
     await this.#looking;
     this.#own.clear();
+    this.#seen_until = this.#options.now();
     this.#after_pos = await this.#options.sharing.head();
+  }
+
+  /** What was committed before this has been told, but for what two nodes' clocks differ by. */
+  get seen_until(): Time {
+    return this.#seen_until;
   }
 
   follow(): void {
@@ -109,6 +116,7 @@ export class OtherNodes {
     try {
       while (this.#asked && this.#running) {
         this.#asked = false;
+        const looked_at = this.#options.now();
         const followed = await sharing.follow(this.#after_pos, limits.follow_events);
         if (!this.#running) return;
         const met = followed.flatMap(eventOf);
@@ -119,6 +127,7 @@ export class OtherNodes {
         this.#after_pos = followed.at(-1)?.pos ?? this.#after_pos;
         for (const one of met) tell(one);
         if (followed.length >= limits.follow_events) this.#asked = true;
+        else this.#seen_until = looked_at;
       }
       if (this.#running) await onLook();
     } catch (error) {

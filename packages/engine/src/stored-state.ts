@@ -28,6 +28,7 @@ export function stateJson(handoff: Handoff): string {
     seq: handoff.seq,
     fence: handoff.fence,
     status: handoff.status,
+    unblocked_at: handoff.unblocked_at,
     attempts: handoff.attempts || undefined,
     deliveries: handoff.deliveries || undefined,
     excluded: some(handoff.excluded),

@@ -271,6 +271,8 @@ export const limits = {
   discovery_verdicts_kept: 50_000,
   /** What is remembered of whether a handoff's expectation follows from its contract. */
   contract_expectations_kept: 10_000,
+  /** What is remembered of whether anything fits a question's schema, and whether its contract knows such a question. */
+  answer_schemas_kept: 10_000,
   /** Those that do not meet a need: how many are looked at, and how many are told. */
   discovery_near_scanned: 500,
   discovery_near: 5,

@@ -37,6 +37,7 @@ const titles: ReadonlyMap<string, string> = new Map([
   ["already_proposed", "The call has another answer."],
   ["already_answered", "The question has another answer."],
   ["answer_unfit", "The answer does not fit the schema."],
+  ["question_unanswerable", "No answer fits the schema."],
   ["body_timeout", "The request did not arrive in time."],
   ["busy", "The relay is busy."],
   ["changed_meanwhile", "The record was changed meanwhile."],

@@ -1,6 +1,6 @@
 /** Several nodes on one database: none of them owns a handoff, and none is needed for another to go on. */
 
-import { type Handoff, type HandoffEvent, hasEnded, type Time } from "@handfast/core";
+import { type Handoff, type HandoffEvent, hasEnded, queueOf, type Time } from "@handfast/core";
 import { wakeKey } from "@handfast/engine";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { holderOf, Node, namespace } from "./testing/nodes.ts";
@@ -18,9 +18,9 @@ afterEach(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
   expect(nodes.flatMap(({ bugs }) => bugs)).toEqual([]);
 });
-async function startNodes(count: number): Promise<readonly Node[]> {
+async function startNodes(count: number, options: Parameters<typeof Node.start>[1] = {}): Promise<readonly Node[]> {
   const url = server.url(await server.createDatabase());
-  const nodes = await Promise.all(Array.from({ length: count }, () => Node.start(url)));
+  const nodes = await Promise.all(Array.from({ length: count }, () => Node.start(url, options)));
   started.push(...nodes);
   return nodes;
 }
@@ -47,6 +47,29 @@ test("sent to one node, done through another, awaited on a third, followed on a 
   for (const node of [sender, waiter, follower]) {
     expect((await node.engine.get(namespace, accepted.id))?.status.state).toBe("completed");
   }
+});
+
+test("whichever node judges a contract knows what its provider did for the asker at any of them", async () => {
+  // A machine that is busy with other tests must not be taken for a relay that was away.
+  const [asked, served] = await startNodes(2, { limits: { stall_ms: patience_ms } });
+  if (!asked || !served) throw new Error("too few nodes");
+  const for_bob = { to: "bob", capability: "summarize" };
+  const queues = new Set([queueOf({ to: "bob", capability: null })]);
+  await asked.submit(for_bob);
+  const [busy] = await served.claim("bob-1", { queues, wait_ms: patience_ms });
+  if (busy === undefined) throw new Error("nothing was leased");
+  await served.ack(busy);
+  const contract = { id: "c1", price: null, in_full: true, max_concurrent: 1 };
+  const judgedAt = async (node: Node) => {
+    const { accepted } = await node.submit({ ...for_bob, contract, terms: { deadline_ms: 3_000 } });
+    await untilEnded(asked, accepted.id);
+    const { events } = await node.store.events({ namespace, handoff: accepted.id, after_pos: 0, limit: 10 });
+    const last: HandoffEvent = JSON.parse(events.at(-1)?.json ?? "{}");
+    return last.type === "expired" ? last.contract?.why : last.type;
+  };
+  expect(await Promise.all([judgedAt(asked), judgedAt(served)])).toEqual(["crowded", "crowded"]);
+  await served.complete(busy);
+  expect(await Promise.all([judgedAt(asked), judgedAt(served)])).toEqual(["late", "late"]);
 });
 
 test("a claim that is repeated on another node brings the same lease", async () => {

@@ -152,4 +152,17 @@ export const agreeing: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "refused-answer-held-against-provider",
+    breaks: "An asker turns its silence into a breach of the provider by an answer that does not fit.",
+    killed_by: ["BREACH-5"],
+    edits: [
+      {
+        file: "packages/core/src/askers-delay.ts",
+        find: `  if (silent_ms + refused_ms >= most_ms) return "answer_refused";
+`,
+        replace: "",
+      },
+    ],
+  },
 ];

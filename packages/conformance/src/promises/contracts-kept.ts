@@ -250,4 +250,30 @@ export const underContract: readonly Check[] = [
       t.equal(await told(between, contract_id), before, "the contract after");
     },
   },
+  {
+    id: "BREACH-5",
+    promise:
+      "A contract is broken neither by an asker that leaves questions open for a quarter of its time, nor by one whose answers do not fit.",
+    section: kept,
+    features,
+    waits: true,
+    run: async (t) => {
+      const between = await trade(t);
+      const { asker, provider } = between;
+      const { contract_id } = await contract(between, { limits: { deadline_ms: 8_000 } });
+      const asked = { question: "How many?", schema: { type: "integer", maximum: 4 }, park: true, answer_ms: 2_000 };
+      for (const answers of [[], [5, "four"]]) {
+        const { id } = await asker.submit({ contract: contract_id, input: 1 });
+        const lease = await provider.lease();
+        await provider.act("ack", lease);
+        const { id: question } = await provider.act("ask", lease, asked);
+        for (const answer of answers) {
+          await asker.refused("answer", { params: { id: question }, body: { answer } }, 422, "answer_unfit");
+        }
+        t.equal((await asker.ended(id)).code, 408, "the end of what nobody answered");
+      }
+      const { fulfilled, breaches, uncounted } = (await told(between, contract_id)).fulfilment;
+      t.equal({ fulfilled, breaches, uncounted }, { fulfilled: 0, breaches: 0, uncounted: 2 }, "the counts");
+    },
+  },
 ];

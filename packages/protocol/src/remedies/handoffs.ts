@@ -207,6 +207,13 @@ export const handoffReasons: readonly Reason[] = [
     remedy: "Read the question's schema, and correct the value at the path that the detail names.",
   },
   {
+    codes: [422],
+    reason: "question_unanswerable",
+    cause: "No value fits the schema that the question states for its answer.",
+    remedy: "Correct the schema, or leave it out and read the answer as it comes.",
+    mended_by: "agent",
+  },
+  {
     codes: [429],
     reason: "too_many_questions",
     cause: "The handoff has asked as many questions as one may.",

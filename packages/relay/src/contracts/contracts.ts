@@ -14,6 +14,7 @@ import { Turns } from "../directory/turns.ts";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
+import { AnswerSchemas } from "./answer-schemas.ts";
 import type { ContractRecord, ManifestWord, Said } from "./contract-record.ts";
 import { ContractTable, manifest_kind } from "./contract-table.ts";
 import { Expectations } from "./expectations.ts";
@@ -48,6 +49,7 @@ export class Contracts {
   readonly turns: Turns;
   readonly tally: Tally;
   readonly expectations: Expectations;
+  readonly answers: AnswerSchemas;
   readonly #options: ContractsOptions;
   readonly #table: ContractTable;
 
@@ -56,6 +58,7 @@ export class Contracts {
     this.turns = new Turns(options.records.others);
     this.tally = options.tally;
     this.expectations = new Expectations(options.compare, options.limits.contract_expectations_kept);
+    this.answers = new AnswerSchemas(options.compare, options.limits.answer_schemas_kept);
     this.#table = new ContractTable(options.namespace, options.limits);
   }
 

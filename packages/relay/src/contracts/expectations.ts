@@ -7,27 +7,21 @@ import type { Compare } from "../directory/discovery/schema-judge.ts";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
 import { agreedOutputs } from "./asker-schemas.ts";
 import type { ContractRecord, JsonSchema } from "./contract-record.ts";
+import { Remembered } from "./remembered.ts";
 
 export class Expectations {
   readonly #compare: Compare;
-  readonly #most_kept: number;
-  /** By contract and schema; in the order of their last use. */
-  readonly #known = new Map<string, boolean>();
+  /** By contract and schema. */
+  readonly #agreed: Remembered;
 
   constructor(compare: Compare, most_kept: number) {
     this.#compare = compare;
-    this.#most_kept = most_kept;
+    this.#agreed = new Remembered(most_kept);
   }
 
   areAgreed(id: string, record: ContractRecord, expected: JsonSchema): boolean {
     const key = `${id} ${canonicalDigest(expected)}`;
-    const known = this.#known.get(key);
-    const made = known ?? this.#isProven(agreedOutputs(record), expected);
-    this.#known.delete(key);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= this.#most_kept && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(key, made);
-    return made;
+    return this.#agreed.get(key, () => this.#isProven(agreedOutputs(record), expected));
   }
 
   /** From either alone: schemas that refer to their own parts cannot be joined into one. */

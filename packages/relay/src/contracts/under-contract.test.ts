@@ -398,11 +398,50 @@ describe("a redrive of what was given under a contract", () => {
   });
 });
 
+describe("a question under a contract", () => {
+  const why = async (contract: string) => (await told(contract)).fulfilment.by_reason;
+
+  /** The provider asks this and waits until the deadline; the asker answers so, if at all. */
+  async function asked(contract: string, schema: object, answer?: unknown): Promise<void> {
+    await asker.submit({ contract, input });
+    const { id, fence } = await provider.claim();
+    const question = await provider.act(id, "ask", { fence, question: "How many?", schema, park: true });
+    expect(question.status).toBe(200);
+    if (answer !== undefined) {
+      const refused = await asker.post(`/v1/questions/${question.body.id}/answer`, { answer });
+      expect([refused.status, refused.body.reason, refused.body.fields]).toEqual([422, "answer_unfit", ["/answer"]]);
+    }
+    await market.clock.advance(minute);
+  }
+  /** Nothing that anybody would find fits it. */
+  const riddle = { type: "string", pattern: "^[0-9]{64}$", not: { pattern: "[0-8]" } };
+
+  it("that the asker leaves open is its silence, and that it tried to answer in vain is nobody's fault", async () => {
+    const contract = await agreed();
+    await asked(contract, riddle);
+    expect(await why(contract)).toEqual({ asker_silent: 1 });
+    await asked(contract, riddle, "9");
+    expect(await why(contract)).toEqual({ asker_silent: 1, answer_refused: 1 });
+  });
+
+  it("is asked on the provider's own account where it demands more than those that it said it may ask", async () => {
+    const count = { type: "integer", minimum: 0 };
+    await provider.offers([{ ...upper, questions: [{ name: "how_many", schema: count }] }], { upper: price });
+    const contract = await agreed();
+    await asked(contract, riddle);
+    await asked(contract, { ...count, minimum: 7 });
+    expect(await why(contract)).toEqual({ late: 2 });
+    await asked(contract, count);
+    await asked(contract, { type: "number" });
+    expect(await why(contract)).toEqual({ late: 2, asker_silent: 2 });
+  });
+});
+
 describe("a provider that takes one at a time, for half a minute at most", () => {
   const fulfilment = async (contract: string) => (await told(contract)).fulfilment;
   beforeEach(() => provider.offers([{ ...upper, max_concurrent: 1 }], { upper: price }));
 
-  /** So many, of which two are owed within the minute that each of them has. */
+  /** So many, each with a minute to its deadline. */
   async function flood(contract: string, count: number, more: object = {}) {
     for (let time = 0; time < count; time++)
       expect((await asker.submit({ contract, input, ...more })).status).toBe(202);
@@ -457,7 +496,21 @@ describe("a provider that takes one at a time, for half a minute at most", () =>
     await workFor(4_000);
     await provider.claim();
     await market.clock.advance(1_000);
-    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 1, breaches: 1, by_reason: { late: 1, crowded: 1 } });
+    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 1, breaches: 2, by_reason: { late: 2 } });
+  });
+
+  it("breaks it by idling after it failed the asker's other work at once", async () => {
+    const contract = await agreed();
+    for (let time = 0; time < 4; time++) await asker.submit({ to: "provider", capability: "upper", input });
+    await market.clock.advance(1);
+    await flood(contract, 1);
+    const error = { reason: "broken", message: "It broke." };
+    for (let time = 0; time < 4; time++) {
+      const { id, fence } = await provider.claim();
+      expect((await provider.act(id, "fail", { fence, error, retryable: false })).status).toBe(200);
+    }
+    await market.clock.advance(minute);
+    expect(await fulfilment(contract)).toMatchObject({ breaches: 1, by_reason: { late: 1 } });
   });
 
   it("breaks it by what it was late with because it worked for others", async () => {
@@ -470,6 +523,17 @@ describe("a provider that takes one at a time, for half a minute at most", () =>
     await workFor(25_000);
     await market.clock.advance(10_000);
     expect(await fulfilment(contract)).toMatchObject({ breaches: 1, by_reason: { late: 1 } });
+  });
+
+  it("breaks nothing by what its asker let through one after the other, though it could have taken more at a time", async () => {
+    await provider.offers([{ ...upper, max_concurrent: 4 }], { upper: price });
+    const contract = await agreed();
+    await flood(contract, 3, { ordering_key: "one by one" });
+    await workFor(25_000);
+    await workFor(25_000);
+    await provider.claim();
+    await market.clock.advance(10_000);
+    expect(await fulfilment(contract)).toMatchObject({ fulfilled: 2, breaches: 0, by_reason: { blocked: 1 } });
   });
 
   it("is not judged by what the relay forgot in a restart", async () => {

@@ -68,6 +68,23 @@ describe("questions", () => {
     await worker.act(id, "complete", { fence, output: 1 });
   });
 
+  it.each<[string, unknown]>([
+    ["nothing at all", { not: {} }],
+    ["a range that is none", { type: "integer", minimum: 5, maximum: 4 }],
+    [
+      "a member that cannot be",
+      { type: "object", properties: { yes: { minLength: 2, maxLength: 1, type: "string" } }, required: ["yes"] },
+    ],
+    ["two types at once", { allOf: [{ type: "string" }, { type: "boolean" }] }],
+  ])("that no answer fits are refused: %s", async (_, schema) => {
+    const id = await sender.submit({ capability: "work", input: "private" });
+    const { fence } = await worker.claim();
+    const got = await worker.act(id, "ask", { fence, question: "Well?", schema });
+    expect([got.status, got.body.reason, got.body.fields]).toEqual([422, "question_unanswerable", ["/schema"]]);
+    expect((await sender.get(`/v1/handoffs/${id}`)).body.state).toBe("delivered");
+    await worker.act(id, "complete", { fence, output: 1 });
+  });
+
   it("are listed page by page across both kinds", async () => {
     const both = await relay.agent("both", "both-desk");
     const ids: string[] = [];

@@ -48,12 +48,13 @@ export const ask = operation(
     params: idParams,
     body: ask_request,
     replies: { 200: question_view },
-    problems: [403, 404, 408, 409, 410, 412, 413, 507],
+    problems: [403, 404, 408, 409, 410, 412, 413, 422, 507],
   },
   async ({ relay, caller, params, body }) => {
     const { question, schema, question_id: name, to = null, answer_ms = null, park = false } = body;
     if (schema !== undefined) relay.schemas.admit(schema, "/schema");
     const { handoff, agent, fence } = await holdingOf(relay, caller, params.id, body);
+    if (schema !== undefined && relay.contracts.answers.fitsNothing(schema)) throw unanswerable();
     const asked: AskedBody = { question, ...(schema === undefined ? {} : { schema }) };
     const payload = sealJson(relay, asked).bytes;
     if (payload.length > limits.question_bytes) {
@@ -61,12 +62,26 @@ export const ask = operation(
       throw new Problem(413, "question_too_large", detail, { fields: ["/question"] });
     }
     const id = `${params.id}:${name ?? (await unnamed(relay, handoff, fence, payload))}`;
-    const command = { type: "ask", agent, fence, question: id, to, answer_ms, park } as const;
+    const beyond = isBeyondAgreed(relay, handoff, schema) ? ({ beyond_agreed: true } as const) : {};
+    const command = { type: "ask", agent, fence, question: id, to, answer_ms, park, ...beyond } as const;
     const enclosure = { body: { kind: "question", document: null, proof: null, payload }, artifacts: [] } as const;
     const after = accomplished(await relay.engine.perform(caller.namespace, params.id, command, enclosure));
     return json(await showQuestion(relay, after, id));
   },
 );
+
+function unanswerable(): Problem {
+  const detail = "No value fits the schema that the answer must fit. Correct it, or leave it out.";
+  return new Problem(422, "question_unanswerable", detail, { fields: ["/schema"] });
+}
+
+/** Whether the contract that the handoff is under lists questions, and none that demands as much. */
+function isBeyondAgreed(relay: Relay, { accepted }: Handoff, schema: Record<string, unknown> | undefined): boolean {
+  const id = accepted.contract?.id;
+  const record = id === undefined ? undefined : relay.contracts.get(id);
+  if (id === undefined || record === undefined || schema === undefined) return false;
+  return relay.contracts.answers.isBeyond(id, record, schema);
+}
 
 /** A retry of the question that is open means that one; otherwise the next number. */
 async function unnamed(relay: Relay, handoff: Handoff, fence: number, payload: Uint8Array): Promise<string> {
@@ -196,11 +211,8 @@ export const answer = operation(
     const { payload, document } = act;
     if (payload === null) throw new Error("an answer without a payload");
     const { schema } = await askedBody(relay, handoff, index);
-    if (schema !== undefined) {
-      const content = { media_type: document.answer.media_type, bytes: payload };
-      const fault = relay.schemas.compile(schema).check(content, "input_unfit");
-      if (fault !== null) throw new Problem(422, "answer_unfit", fault.message, { fields: ["/answer"] });
-    }
+    const content = { media_type: document.answer.media_type, bytes: payload };
+    const fault = schema === undefined ? null : relay.schemas.compile(schema).check(content, "answer_unfit");
     const command = {
       type: "answer",
       actor: actorOf(caller),
@@ -209,6 +221,7 @@ export const answer = operation(
       answer: document.answer,
       evidence: act.evidence,
       offers: relay.directory.offers(caller.name),
+      ...(fault === null ? {} : { fault }),
     } as const;
     const enclosure = {
       body: { kind: "answer", document: act.text, proof: act.proof, payload },

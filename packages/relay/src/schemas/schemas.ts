@@ -13,7 +13,7 @@ import { explainFault, type Fault, faultOf } from "./explain-fault.ts";
 import { type Inspected, inspectSchema, SchemaRefusal } from "./inspect-schema.ts";
 import { Meter } from "./meter.ts";
 
-export type Unfit = "input_unfit" | "output_unfit";
+export type Unfit = "input_unfit" | "output_unfit" | "answer_unfit";
 
 /** Bytes with their media type, as input or output. */
 export interface Content {
