@@ -121,16 +121,17 @@ const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
 
 /** What the server or the network says when a database cannot be used, as something that a person can act on. */
 export function explain(error: unknown, place: string): unknown {
-  if (error instanceof PostgresStoreError) return error;
   const why = error instanceof Error ? error.message : String(error);
+  const check_place = "Check that the server runs and that the host and port in the URL are right.";
+  if (isSilence(error)) {
+    const message = `Nobody answers as PostgreSQL at ${place}: ${why} ${check_place}`;
+    return new PostgresStoreError("silent", message, error);
+  }
+  if (error instanceof PostgresStoreError) return error;
   const code = codeOf(error);
   if (network.has(code)) {
-    const remedy = "Check that the server runs and that the host and port in the URL are right.";
-    return new PostgresStoreError(
-      "unreachable",
-      `Nobody answers as PostgreSQL at ${place} (${code}). ${remedy}`,
-      error,
-    );
+    const message = `Nobody answers as PostgreSQL at ${place} (${code}). ${check_place}`;
+    return new PostgresStoreError("unreachable", message, error);
   }
   const known = said[code];
   if (known === undefined) return error;
