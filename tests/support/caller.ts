@@ -53,7 +53,7 @@ export class Caller {
     for (;;) {
       try {
         const reply = await ask();
-        if (reply.status !== 429 && reply.status !== 500) return reply;
+        if (![429, 500, 503].includes(reply.status)) return reply;
       } catch {
         // The relay is away; it will come back.
       }

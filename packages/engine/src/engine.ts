@@ -17,7 +17,7 @@ import { ClockMark } from "./clock-mark.ts";
 import { Commits } from "./commits.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { Dispatch } from "./dispatch.ts";
-import { commitUnknown, EngineFault, stopped } from "./fault.ts";
+import { commitUnknown, EngineFault, isAway, stopped, storeAway, unlessConflict } from "./fault.ts";
 import { FollowRecords } from "./follow-records.ts";
 import { goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
@@ -223,23 +223,13 @@ export class Engine implements HandoffEngine {
     );
   }
 
-  async putRecords(records: readonly RecordWrite[]): Promise<boolean> {
-    try {
-      return await this.#ask("urgent", 0, [], (batch) => planRecords(batch, records));
-    } catch (error) {
-      if (error instanceof EngineFault && error.reason === "conflict") return false;
-      throw error;
-    }
+  putRecords(records: readonly RecordWrite[]): Promise<boolean> {
+    return unlessConflict(this.#ask("urgent", 0, [], (batch) => planRecords(batch, records)));
   }
 
   async note(entries: readonly Omit<LogEntry, "at">[], records: readonly RecordWrite[] = []): Promise<boolean> {
     const bytes = JSON.stringify(entries).length;
-    try {
-      return await this.#ask("submit", bytes, [], (batch) => planEntries(batch, entries, records));
-    } catch (error) {
-      if (error instanceof EngineFault && error.reason === "conflict") return false;
-      throw error;
-    }
+    return unlessConflict(this.#ask("submit", bytes, [], (batch) => planEntries(batch, entries, records)));
   }
 
   claim(claim: Claim): Promise<readonly Handoff[]> {
@@ -404,16 +394,7 @@ export class Engine implements HandoffEngine {
     this.#claims.failGiven(fault);
     for (const job of jobs) job.fail(fault);
     try {
-      await this.#store.recover();
-      await this.#mark.read();
-      await this.#clock.set();
-      await this.#others?.begin();
-      this.#memory.forget();
-      this.#workers.forget();
-      this.#served.forget();
-      this.#pulse.resume();
-      await this.#readFigures();
-      await this.#options.reread?.(this.#pulse.resumed_at);
+      while (!(await this.#readAnew()));
       if (!this.#isStopping) this.#others?.follow();
       this.#state = this.#isStopping ? "stopping" : "running";
       if (!this.#isStopping) await this.#timers.start();
@@ -426,6 +407,26 @@ export class Engine implements HandoffEngine {
       for (const job of this.#jobs.drain()) job.fail(fault);
       this.#claims.failAll(fault);
       this.#options.onRecovery?.(cause, false);
+    }
+  }
+
+  /** False: the store is away for now. Whoever asked meanwhile is told so, rather than kept waiting for as long as that lasts. */
+  async #readAnew(): Promise<boolean> {
+    try {
+      await this.#store.recover();
+      await this.#mark.read();
+      await this.#clock.set();
+      await this.#others?.begin();
+      for (const remembered of [this.#memory, this.#workers, this.#served]) remembered.forget();
+      this.#pulse.resume();
+      await this.#readFigures();
+      await this.#options.reread?.(this.#pulse.resumed_at);
+      return true;
+    } catch (error) {
+      if (this.#isStopping || !isAway(error)) throw error;
+      this.#trouble = error.message;
+      for (const job of this.#jobs.drain()) job.fail(storeAway());
+      return false;
     }
   }
 

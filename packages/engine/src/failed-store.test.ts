@@ -49,3 +49,32 @@ test("a worker that the failed batch left for the next one is served at once, th
   expect(await third).toHaveLength(1);
   expect(bench.recoveries).toEqual([true]);
 });
+
+test("one that is away is looked for until it is back; whoever asks meanwhile is told so in time", async () => {
+  const bench = await Bench.open();
+  bench.loseStore(3);
+  const asked = [bench.accept().catch((error: unknown) => error)];
+  for (let tries = 0; tries < 3; tries += 1) {
+    await bench.surroundings.rest();
+    asked.push(bench.accept().catch((error: unknown) => error));
+    await bench.surroundings.advance(10_000);
+    await bench.surroundings.rest();
+    expect(bench.engine.stats()).toMatchObject(
+      tries < 2 ? { state: "recovering", trouble: "nobody answers there" } : {},
+    );
+  }
+  const away = { code: 500, reason: "store_away" };
+  expect(await Promise.all(asked)).toMatchObject([{ reason: "commit_unknown" }, away, away, away]);
+  await bench.accept();
+  expect(bench.recoveries).toEqual([true]);
+});
+
+test("one that is away does not keep the engine from stopping", async () => {
+  const bench = await Bench.open();
+  bench.loseStore(1_000);
+  await expect(bench.accept()).rejects.toMatchObject({ reason: "commit_unknown" });
+  const stopped = bench.engine.stop();
+  await bench.surroundings.advance(10_000);
+  await stopped;
+  expect(bench.recoveries).toEqual([false]);
+});

@@ -21,5 +21,24 @@ export const outOfSpace = () =>
 
 export const stopped = () => new EngineFault(429, "stopping", "the relay is stopping; try again in a moment");
 
+/** It was not even begun, since there is no store to take it to. */
+export const storeAway = () =>
+  new EngineFault(500, "store_away", "the relay cannot reach its database; it tries again by itself", 2_000);
+
+/** Whether a store says that it cannot be reached now, or must be recovered first: time may mend it, and it was nobody's mistake. */
+export function isAway(error: unknown): error is Error {
+  return error instanceof Error && "is_away" in error && error.is_away === true;
+}
+
+/** False: what it was about was changed by somebody else each time. */
+export async function unlessConflict(asked: Promise<boolean>): Promise<boolean> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof EngineFault && error.reason === "conflict") return false;
+    throw error;
+  }
+}
+
 export const commitUnknown = () =>
   new EngineFault(500, "commit_unknown", "the relay could not confirm this on disk; ask again with the same id");

@@ -1,7 +1,7 @@
 export type { Chunks } from "./chunks.ts";
 export { readResumes } from "./clock-mark.ts";
 export { Engine } from "./engine.ts";
-export { EngineFault } from "./fault.ts";
+export { EngineFault, isAway, storeAway } from "./fault.ts";
 export type { RecordsFollowed } from "./follow-records.ts";
 export type * from "./kept.ts";
 export type { EngineLimits } from "./limits.ts";

@@ -287,7 +287,10 @@ export interface Store {
    * on disk, and the caller must `recover` before anything else.
    */
   commit(units: readonly Unit[]): Promise<readonly UnitResult[]>;
-  /** After a failed commit: forget everything held in memory and read the truth from disk. */
+  /**
+   * After a failed commit: forget everything held in memory and read the truth from disk. Where that fails because the store
+   * is away for now (the error has `is_away: true`), it may be asked for again.
+   */
   recover(): Promise<void>;
 
   load(namespace: string, ids: readonly string[]): Promise<readonly (Handoff | null)[]>;

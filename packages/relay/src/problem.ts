@@ -74,5 +74,6 @@ const titles: ReadonlyMap<string, string> = new Map([
   ["redriven", "The dead letter was redriven."],
   ["request_timeout", "The request did not arrive in time."],
   ["stopping", "The relay is stopping."],
+  ["store_away", "The relay cannot reach its database."],
   ["unknown_contract", "There is no such contract of the caller's."],
 ]);

@@ -65,8 +65,8 @@ test("an agent whose making could not be confirmed can be made again", async () 
   isFailing = true;
   const made = { agent: "bob", capabilities: [{ name: "work" }] };
   expect(await call("POST", "/v1/tokens", operator, made)).toMatchObject({
-    status: 500,
-    body: { reason: "commit_unknown" },
+    status: 503,
+    body: { status: 503, code: 500, reason: "commit_unknown" },
   });
   await expect.poll(async () => (await call("GET", "/v1/agents/bob", operator)).status).toBe(200);
   expect((await call("POST", "/v1/tokens", operator, made)).status).toBe(201);
@@ -77,6 +77,6 @@ test("a token whose end could not be confirmed is ended", async () => {
   const { body: list } = await call("GET", "/v1/tokens?agent=bob", operator);
   isFailing = true;
   const revoke = () => call("DELETE", `/v1/tokens/${list.tokens[0].id}?agent=bob`, operator);
-  expect((await revoke()).status).toBe(500);
+  expect((await revoke()).status).toBe(503);
   await expect.poll(async () => (await call("GET", "/v1/handoffs", made.token)).status).toBe(401);
 });

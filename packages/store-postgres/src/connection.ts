@@ -7,6 +7,7 @@
 import postgres, { type Options, type ReservedSql, type Sql } from "postgres";
 import { withoutNul } from "./arrays.ts";
 import { PostgresStoreError } from "./errors.ts";
+import { inTime } from "./in-time.ts";
 import { connect_timeout_s, forgotten_transaction_ms, pool_connections } from "./limits.ts";
 import type { Place } from "./place.ts";
 import type { Row } from "./rows.ts";
@@ -71,7 +72,7 @@ export class WritingConnection implements Asks {
     const sql = postgres(place.url, { ...optionsOf(place, 1), onclose: () => end(life) });
     try {
       // The client reserves only what is connected: reserved unconnected, it would wait for good.
-      await sql.unsafe("SELECT 1");
+      await inTime(sql.unsafe("SELECT 1"));
       return new WritingConnection(sql, await sql.reserve(), life);
     } catch (error) {
       await sql.end({ timeout: 0 });

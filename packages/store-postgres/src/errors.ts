@@ -7,6 +7,8 @@ export type PostgresStoreFault =
   | "bad_url"
   /** Nobody answers there, or no longer. */
   | "unreachable"
+  /** A connection stands, and nothing comes back on it: a network that swallows everything tells nobody. */
+  | "silent"
   /** The server knows the user, the password or the database not, or does not let them in. */
   | "refused"
   /** The user may not do what the store needs. */
@@ -38,6 +40,19 @@ export type PostgresStoreFault =
   /** The caller broke the interface's contract. */
   | "misuse";
 
+/**
+ * What time may mend: a server that restarts, a standby that is about to be promoted, connections that will be free again; and a
+ * lock that the last connection held until just now.
+ */
+const passing: ReadonlySet<PostgresStoreFault> = new Set([
+  "unreachable",
+  "silent",
+  "read_only",
+  "no_connections",
+  "full",
+  "in_use",
+]);
+
 export class PostgresStoreError extends Error {
   override readonly name = "PostgresStoreError";
   readonly fault: PostgresStoreFault;
@@ -45,6 +60,11 @@ export class PostgresStoreError extends Error {
   constructor(fault: PostgresStoreFault, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.fault = fault;
+  }
+
+  /** Whether the same may be asked again later: the store is not to be had now, or is to be recovered first. */
+  get is_away(): boolean {
+    return this.fault === "unknown" || passing.has(this.fault);
   }
 }
 
@@ -61,6 +81,10 @@ export function isContended(error: unknown): boolean {
 
 export function isFull(error: unknown): boolean {
   return codeOf(error) === "53100";
+}
+
+export function isSilence(error: unknown): boolean {
+  return error instanceof PostgresStoreError && error.fault === "silent";
 }
 
 const network: ReadonlySet<string> = new Set([
@@ -97,16 +121,17 @@ const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
 
 /** What the server or the network says when a database cannot be used, as something that a person can act on. */
 export function explain(error: unknown, place: string): unknown {
-  if (error instanceof PostgresStoreError) return error;
   const why = error instanceof Error ? error.message : String(error);
+  const check_place = "Check that the server runs and that the host and port in the URL are right.";
+  if (isSilence(error)) {
+    const message = `Nobody answers as PostgreSQL at ${place}: ${why} ${check_place}`;
+    return new PostgresStoreError("silent", message, error);
+  }
+  if (error instanceof PostgresStoreError) return error;
   const code = codeOf(error);
   if (network.has(code)) {
-    const remedy = "Check that the server runs and that the host and port in the URL are right.";
-    return new PostgresStoreError(
-      "unreachable",
-      `Nobody answers as PostgreSQL at ${place} (${code}). ${remedy}`,
-      error,
-    );
+    const message = `Nobody answers as PostgreSQL at ${place} (${code}). ${check_place}`;
+    return new PostgresStoreError("unreachable", message, error);
   }
   const known = said[code];
   if (known === undefined) return error;

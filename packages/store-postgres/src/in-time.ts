@@ -3,12 +3,11 @@
 import { PostgresStoreError } from "./errors.ts";
 import { answer_timeout_ms } from "./limits.ts";
 
-export function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+export function inTime<Answer>(answer: Promise<Answer>, timeout_ms = answer_timeout_ms): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => {
-      const message = `The server did not answer for ${answer_timeout_ms / 1_000} seconds.`;
-      reject(new PostgresStoreError("unreachable", message));
-    }, answer_timeout_ms);
+      reject(new PostgresStoreError("silent", `The server did not answer for ${timeout_ms / 1_000} seconds.`));
+    }, timeout_ms);
     answer.then(resolve, reject).finally(() => clearTimeout(late));
   });
 }

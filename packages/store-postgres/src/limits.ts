@@ -7,16 +7,24 @@ export const oldest_server = { number: 140_000, name: "14" } as const;
 export const pool_connections = 4;
 export const connect_timeout_s = 5;
 
-/** A commit or a read that takes longer is given up: a network that swallows everything tells nobody. */
-export const answer_timeout_ms = 30_000;
-/** The server itself ends a transaction that a node began and forgot, so that its locks hold nobody up. */
-export const forgotten_transaction_ms = 60_000;
+/**
+ * A commit or a read that takes longer is given up: a network that swallows everything tells nobody. Half the time of a lease, so
+ * that whoever called is told, and has gone to another node, before it is lost.
+ */
+export const answer_timeout_ms = 15_000;
+/** Dropping what is old writes more than a commit does. */
+export const prune_timeout_ms = 60_000;
+/**
+ * The server itself ends a transaction that a node began and forgot: what it had locked holds others up for so long, which is
+ * less than they wait for an answer.
+ */
+export const forgotten_transaction_ms = 5_000;
 
 /** A commit that the server rolled back because of another node is decided and written anew so many times. */
 export const commit_attempts = 8;
 
-/** For so long `recover` goes on trying to reach a server that restarts or is replaced by its standby. */
-export const recover_ms = 60_000;
+/** For so long `recover` goes on trying to reach a server that restarts or is replaced by its standby; then it is asked again. */
+export const recover_ms = 10_000;
 export const recover_pause_ms = 200;
 /** How long to wait for the end of a connection whose last answer never came. */
 export const last_words_ms = 5_000;

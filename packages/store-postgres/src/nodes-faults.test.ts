@@ -1,84 +1,26 @@
-/** Several nodes while their database restarts, is lost, or cannot be reached. */
+/** Several nodes while their database restarts, is lost, or cannot be reached; a network that delays, cuts, swallows. */
 
-import { type Handoff, hasEnded } from "@handfast/core";
-import { EngineFault } from "@handfast/engine";
 import { afterEach, expect, test } from "vitest";
-import { startProxy } from "./testing/cutting-proxy.ts";
-import { Node, namespace } from "./testing/nodes.ts";
+import { type CuttingProxy, startProxy } from "./testing/cutting-proxy.ts";
+import { NodeLoad, storyOf } from "./testing/node-load.ts";
+import { Node } from "./testing/nodes.ts";
 import { PostgresPair } from "./testing/pair.ts";
-import { startServer } from "./testing/server.ts";
+import { startServer, type TestServer } from "./testing/server.ts";
 
 const opened: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close();
 }, 120_000);
 
-const total = 150;
-const terms = { lease_ms: 60_000, ack_ms: 30_000, deadline_ms: 600_000, queue_ms: 600_000, max_attempts: 9 } as const;
-
-/** Work through the nodes until all of it is done; what was not confirmed is said again. */
-class Load {
-  readonly accepted = new Set<string>();
-  readonly done = new Set<string>();
-  readonly #nodes: readonly Node[];
-  faults = 0;
-
-  constructor(nodes: readonly Node[]) {
-    this.#nodes = nodes;
-  }
-
-  async run(): Promise<void> {
-    const senders = this.#nodes.map((node, nth) => this.#send(node, nth));
-    const workers = this.#nodes.flatMap((node, nth) => [0, 1].map((n) => this.#work(node, `bob-${nth}-${n}`)));
-    await Promise.all([...senders, ...workers]);
-  }
-
-  async #send(node: Node, nth: number): Promise<void> {
-    for (let n = 0; n < total / this.#nodes.length; n += 1) {
-      const idempotency_key = `${nth} ${n}`;
-      const ordering_key = n % 3 === 0 ? `lane ${n % 2}` : null;
-      const { accepted } = await this.#insist(() => node.submit({ idempotency_key, ordering_key, terms }));
-      this.accepted.add(accepted.id);
-    }
-  }
-
-  async #work(node: Node, worker: string): Promise<void> {
-    while (this.done.size < total) {
-      const leased = await this.#insist(() => node.claim(worker, { wait_ms: 500, slots: 2 }));
-      for (const handoff of leased) await this.#do(node, handoff);
-    }
-  }
-
-  async #do(node: Node, leased: Handoff): Promise<void> {
-    await this.#insist(() => node.ack(leased));
-    const { refusal } = await this.#insist(() => node.complete(leased));
-    if (refusal === null) this.done.add(leased.accepted.id);
-  }
-
-  /** Only what the relay says may be said again, is. */
-  async #insist<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    for (;;) {
-      try {
-        return await ask();
-      } catch (error) {
-        if (!(error instanceof EngineFault) || error.code < 429) throw error;
-        this.faults += 1;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-    }
-  }
-}
-
-async function checkEverything(node: Node, load: Load): Promise<void> {
-  const { handoffs } = await node.store.list({ namespace, order: "oldest", limit: 1_000 });
-  expect(handoffs.length).toBe(total);
-  expect(new Set(handoffs.map(({ accepted }) => accepted.id))).toEqual(load.accepted);
-  expect(new Set(handoffs.map(({ status }) => status.state))).toEqual(new Set(["completed"]));
-  expect(handoffs.every(({ status }) => hasEnded(status))).toBe(true);
-  const { events } = await node.store.events({ namespace, after_pos: 0, limit: 100_000 });
-  const ends = events.filter(({ json }) => JSON.parse(json).type === "completed");
-  expect(ends.length).toBe(total);
-  expect(events.map(({ pos }) => pos)).toEqual(events.map((_, nth) => nth + 1));
+/** All that was accepted is completed, once; nothing else is there; the log has no gap. */
+async function checkEverything([node]: readonly Node[], load: NodeLoad): Promise<void> {
+  if (node === undefined) throw new Error("there is no node");
+  const { ids, states, completed, positions } = await storyOf(node);
+  expect(ids).toEqual(load.accepted);
+  expect(states).toEqual(new Set(["completed"]));
+  expect(completed.length).toBe(load.accepted.size);
+  expect(new Set(completed)).toEqual(load.accepted);
+  expect(positions).toEqual(positions.map((_, nth) => nth + 1));
 }
 
 async function startNodes(urls: readonly string[]): Promise<readonly Node[]> {
@@ -88,22 +30,34 @@ async function startNodes(urls: readonly string[]): Promise<readonly Node[]> {
   return nodes;
 }
 
+/** Nothing but recoveries that went well, and no mistakes. */
+function expectNoFailure(nodes: readonly Node[]): void {
+  expect(nodes.flatMap(({ recoveries }) => recoveries).every((recovered) => recovered)).toBe(true);
+  expect(nodes.map(({ engine }) => engine.state)).toEqual(nodes.map(() => "running"));
+}
+
 test("a database that restarts again and again under load loses nothing, and the nodes go on by themselves", async () => {
   const server = await startServer({ durable: true });
   opened.push(() => server.stop());
   const url = server.url(await server.createDatabase());
   const nodes = await startNodes([url, url, url]);
-  const load = new Load(nodes);
-  const running = load.run();
-  for (let restarts = 0; restarts < 4 && load.done.size < total; restarts += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    await server.kill();
+  const load = new NodeLoad(nodes);
+  load.start();
+  for (let restarts = 0; restarts < 4; restarts += 1) {
+    let killed: Promise<void> | null = null;
+    await load.whenBusy(restarts % 3, 10, () => {
+      killed = server.kill();
+    });
+    await killed;
     await server.start();
   }
-  await running;
-  expect(nodes.flatMap(({ recoveries }) => recoveries).every((recovered) => recovered)).toBe(true);
-  const [first] = nodes;
-  if (first !== undefined) await checkEverything(first, load);
+  await load.whenDone(10);
+  await load.finish();
+  expect(load.faults).toBeGreaterThan(0);
+  // Each node noticed each restart: what it had open was gone.
+  expect(nodes.every(({ recoveries }) => recoveries.length > 0)).toBe(true);
+  expectNoFailure(nodes);
+  await checkEverything(nodes, load);
 }, 180_000);
 
 test("the primary is lost and its synchronous standby takes over, five times under load: nothing confirmed is lost", async () => {
@@ -112,35 +66,130 @@ test("the primary is lost and its synchronous standby takes over, five times und
   await pair.ask("postgres", "CREATE DATABASE handoffs");
   const url = pair.url("handoffs");
   const nodes = await startNodes([url, url, url]);
-  const load = new Load(nodes);
-  const running = load.run();
+  const load = new NodeLoad(nodes);
+  load.start();
   for (let failovers = 0; failovers < 5; failovers += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    await pair.failOver();
+    let lost: Promise<void> | null = null;
+    const faults = load.faults;
+    await load.whenBusy(failovers % 3, 10, () => {
+      lost = pair.failOver();
+    });
+    await lost;
+    // What was under way was not confirmed: whoever asked was told so.
+    await load.when(() => load.faults > faults);
   }
-  await running;
-  const [first] = nodes;
-  if (first !== undefined) await checkEverything(first, load);
-  expect(load.faults).toBeGreaterThan(0);
+  await load.whenDone(10);
+  await load.finish();
+  expectNoFailure(nodes);
+  await checkEverything(nodes, load);
 }, 300_000);
 
-test("a node that is cut off from the database does not hold up the others, and comes back", async () => {
-  const server = await startServer();
+/** Three nodes, of which the last reaches the database by a network that can fail. */
+async function startBehindProxy(limits?: ConstructorParameters<typeof NodeLoad>[1]) {
+  const server: TestServer = await startServer();
   opened.push(() => server.stop());
   const url = server.url(await server.createDatabase());
-  const proxy = await startProxy(server.port);
+  const proxy: CuttingProxy = await startProxy(server.port);
   opened.push(() => proxy.close());
-  const through = url.replace(`:${server.port}`, `:${proxy.port}`);
-  const nodes = await startNodes([url, url, through]);
-  const load = new Load(nodes);
-  const running = load.run();
+  const nodes = await startNodes([url, url, url.replace(`:${server.port}`, `:${proxy.port}`)]);
+  const load = new NodeLoad(nodes, limits);
+  load.start();
+  return { proxy, nodes, load, there: 2 };
+}
+
+test("a node that is cut off from the database does not hold up the others, and comes back", async () => {
+  const { proxy, nodes, load, there } = await startBehindProxy();
   for (let cuts = 0; cuts < 4; cuts += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    proxy.cut();
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    const faults = load.at(there).faults.length;
+    await load.whenBusy(there, 5, () => proxy.cut());
+    // The cut met what was under way there, and the others go on.
+    await load.when(() => load.at(there).faults.length > faults);
+    await load.whenDone(5);
     proxy.mend();
+    await load.when(() => nodes[there]?.engine.state === "running" && load.at(there).held.size > 0);
   }
-  await running;
-  const [first] = nodes;
-  if (first !== undefined) await checkEverything(first, load);
+  await load.finish();
+  expectNoFailure(nodes);
+  await checkEverything(nodes, load);
+}, 180_000);
+
+test("a network that swallows everything: the others take over what the node held, it says so in time, and comes back", async () => {
+  const { proxy, nodes, load, there } = await startBehindProxy({ lease_ms: 4_000, ack_ms: 4_000 });
+  for (const from of ["a moment", "an open transaction"] as const) {
+    let held: ReadonlySet<string> = new Set();
+    const note = () => {
+      held = new Set(load.at(there).held);
+    };
+    const faults = load.at(there).faults.length;
+    if (from === "a moment") {
+      await load.whenBusy(there, 5, () => {
+        proxy.swallow();
+        note();
+      });
+    } else {
+      let swallowed: Promise<void> | null = null;
+      await load.whenBusy(there, 5, () => {
+        swallowed = proxy.swallowNextTransaction();
+      });
+      await swallowed;
+      note();
+    }
+    expect(held.size).toBeGreaterThan(0);
+    // Its leases run out; what it had locked is given free by the server, and others do the work.
+    await load.when(() => [...held].every((id) => load.done.has(id)));
+    // Nobody there waits for good: first the calls under way, then those that come while it looks for the database.
+    await load.when(() => {
+      const reasons = load
+        .at(there)
+        .faults.slice(faults)
+        .map(({ reason }) => reason);
+      return reasons.includes("commit_unknown") && reasons.includes("store_away");
+    });
+    await load.whenDone(5);
+    proxy.mend();
+    await load.when(() => nodes[there]?.engine.state === "running" && load.at(there).held.size > 0);
+  }
+  await load.finish();
+  expectNoFailure(nodes);
+  await checkEverything(nodes, load);
+}, 240_000);
+
+test("a network that takes 200 ms each way: the node works, and its connection is not given up", async () => {
+  const { proxy, nodes, load, there } = await startBehindProxy();
+  await load.whenBusy(there, 5, () => proxy.delay(200));
+  const held = new Set<string>();
+  // What it leases from now on goes to and fro by the slow way, and ends.
+  await load.when(() => {
+    for (const id of load.at(there).held) held.add(id);
+    return held.size >= 4;
+  });
+  await load.when(() => [...held].every((id) => load.done.has(id)));
+  await load.finish();
+  // Where faster nodes change the same lane again and again it may be told to ask again.
+  const others = load.at(there).faults.filter(({ reason }) => reason !== "conflict");
+  expect(others).toEqual([]);
+  expect(nodes.flatMap(({ recoveries }) => recoveries)).toEqual([]);
+  await checkEverything(nodes, load);
+}, 180_000);
+
+test("commits whose answer, or which themselves, are lost on the way: the node says that it does not know, and each is done once", async () => {
+  const { proxy, nodes, load, there } = await startBehindProxy();
+  for (let n = 0; n < 6; n += 1) {
+    let lost: Promise<void> | null = null;
+    const faults = load.at(there).faults.length;
+    await load.whenBusy(there, 3, () => {
+      lost = proxy.cutNextCommit(n % 2 === 0 ? "answer" : "commit");
+    });
+    await lost;
+    await load.when(() =>
+      load
+        .at(there)
+        .faults.slice(faults)
+        .some(({ reason }) => reason === "commit_unknown"),
+    );
+  }
+  await load.finish();
+  expect(nodes[there]?.recoveries.length).toBeGreaterThanOrEqual(6);
+  expectNoFailure(nodes);
+  await checkEverything(nodes, load);
 }, 180_000);

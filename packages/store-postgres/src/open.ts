@@ -12,8 +12,6 @@ export interface PostgresStoreOptions {
   readonly migrations?: Migrations;
   /** Takes a server that may lose what it confirmed (fsync off): only in tests that are not about durability. */
   readonly may_lose?: boolean;
-  /** Refuses a database that another store has opened so, or shared: for whoever remembers what it wrote. */
-  readonly alone?: boolean;
   /**
    * Several nodes work on the database: what one of them looks at to do it is kept from the others, and what it writes is told
    * to them. Refuses a database that somebody works on alone.
@@ -22,7 +20,7 @@ export interface PostgresStoreOptions {
 }
 
 export async function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Promise<Store> {
-  const { migrations = current, may_lose = false, alone = false, shared = false } = options;
-  const lock = alone ? "alone" : shared ? "shared" : null;
+  const { migrations = current, may_lose = false, shared = false } = options;
+  const lock = shared ? "shared" : null;
   return new PostgresStore(await openSession(placeOf(url), { migrations, may_lose, lock }), shared);
 }

@@ -12,11 +12,11 @@ import type { BodyKind, EventQuery, ListQuery, Sharing, Space, Store, Unit, Unit
 import { recordOf } from "@handfast/engine";
 import { begin, commitUnits } from "./commit.ts";
 import type { Asks, Reads } from "./connection.ts";
-import { explain, isFull, PostgresStoreError } from "./errors.ts";
+import { explain, isFull, isSilence, PostgresStoreError } from "./errors.ts";
 import { Gather } from "./gather.ts";
 import { inTime } from "./in-time.ts";
 import { type Keeping, Kept } from "./kept.ts";
-import { full_ms, size_good_for_ms } from "./limits.ts";
+import { full_ms, prune_timeout_ms, size_good_for_ms } from "./limits.ts";
 import { keepPartitions } from "./partitions.ts";
 import { prune, sumUp } from "./prune.ts";
 import { readEvents } from "./read-events.ts";
@@ -207,7 +207,7 @@ export class PostgresStore implements Store {
       await asks.ask("COMMIT");
       await keepPartitions(asks);
       return dropped;
-    });
+    }, prune_timeout_ms);
   }
 
   /** How much room the server has left it does not tell; only that there was none. */
@@ -250,11 +250,13 @@ export class PostgresStore implements Store {
   }
 
   async #read<Value>(read: (reads: Reads) => Promise<Value>): Promise<Value> {
-    const { pool, place } = this.#usable();
+    const session = this.#usable();
     try {
-      return await inTime(read(pool));
+      return await inTime(read(session.pool));
     } catch (error) {
-      throw explain(error, place.shown);
+      // No connection of this session is to be trusted any more: whoever asks next need not find that out for itself.
+      if (isSilence(error) && session === this.#session) throw this.#fail("The server fell silent", error);
+      throw explain(error, session.place.shown);
     }
   }
 
@@ -263,12 +265,12 @@ export class PostgresStore implements Store {
   }
 
   /** One after the other: a transaction begins where the last one has ended. */
-  async #transaction<Result>(write: (asks: Asks) => Promise<Result>): Promise<Result> {
+  async #transaction<Result>(write: (asks: Asks) => Promise<Result>, timeout_ms?: number): Promise<Result> {
     this.#usable();
     const before = this.#last;
     const mine = (async () => {
       await before.catch(() => {});
-      return this.#write(this.#usable(), write);
+      return this.#write(this.#usable(), write, timeout_ms);
     })();
     this.#last = mine.catch(() => {});
     return mine;
@@ -303,21 +305,21 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #write<Result>(session: Session, write: (asks: Asks) => Promise<Result>): Promise<Result> {
+  async #write<Result>(session: Session, write: (asks: Asks) => Promise<Result>, timeout_ms?: number): Promise<Result> {
     try {
-      return await inTime(write(session.writer));
+      return await inTime(write(session.writer), timeout_ms);
     } catch (error) {
-      throw session === this.#session ? this.#fail(error) : error;
+      throw session === this.#session ? this.#fail("A commit failed", error) : error;
     }
   }
 
-  #fail(cause: unknown): PostgresStoreError {
+  #fail(what: string, cause: unknown): PostgresStoreError {
     if (isFull(cause)) this.#full_until = performance.now() + full_ms;
     const explained = explain(cause, this.#session.place.shown);
     const why = explained instanceof Error ? explained.message : String(explained);
     this.#broken = new PostgresStoreError(
       "unknown",
-      `A commit failed (${why}): what the database holds is unknown until the store is recovered.`,
+      `${what} (${why}): what the database holds is unknown until the store is recovered.`,
       cause,
     );
     return this.#broken;

@@ -2,7 +2,7 @@
 
 import type { RecordWrite, Sharing, Store } from "@handfast/engine";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openPostgresStore } from "./mod.ts";
+import { openPostgresKept, openPostgresStore } from "./mod.ts";
 import { startServer, type TestServer } from "./testing/server.ts";
 
 let server: TestServer;
@@ -103,9 +103,9 @@ test("nodes share a database with each other, and not with somebody who works on
   const url = server.url(database);
   await open();
   await open();
-  await expect(openPostgresStore(url, { may_lose: true, alone: true })).rejects.toMatchObject({ fault: "in_use" });
+  await expect(openPostgresKept(url, "read", { may_lose: true })).rejects.toMatchObject({ fault: "in_use" });
   await Promise.all(opened.splice(0).map((store) => store.close()));
-  const alone = await openPostgresStore(url, { may_lose: true, alone: true });
-  opened.push(alone);
+  const alone = await openPostgresKept(url, "read", { may_lose: true });
   await expect(open()).rejects.toMatchObject({ fault: "in_use" });
+  await alone.close();
 });

@@ -3,7 +3,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Backend, checkServer } from "./check-server.ts";
 import { type Asks, Pool, type Reads, WritingConnection } from "./connection.ts";
-import { explain, inUse, PostgresStoreError, type PostgresStoreFault } from "./errors.ts";
+import { explain, inUse, PostgresStoreError } from "./errors.ts";
+import { inTime } from "./in-time.ts";
 import { last_words_ms, recover_ms, recover_pause_ms } from "./limits.ts";
 import { type Migrations, migrate } from "./migrate.ts";
 import { keepPartitions } from "./partitions.ts";
@@ -37,12 +38,15 @@ export async function openSession(place: Place, options: SessionOptions): Promis
 
 async function connect(place: Place, options: SessionOptions, before: Backend | null): Promise<Session> {
   const writer = await WritingConnection.open(place);
+  // A first start may migrate for as long as it takes. Whoever comes back does not wait for a network that lost it again.
+  const asks: Asks =
+    before === null ? writer : { ask: (statement, ...parameters) => inTime(writer.ask(statement, ...parameters)) };
   try {
-    const backend = await checkServer(writer, place.shown, options.may_lose);
-    if (before !== null) await endOf(writer, before);
-    if (options.lock !== null) await lockDatabase(writer, place, options.lock);
-    await migrate(writer, options.migrations, place.shown);
-    await keepPartitions(writer);
+    const backend = await checkServer(asks, place.shown, options.may_lose);
+    if (before !== null) await endOf(asks, before);
+    if (options.lock !== null) await lockDatabase(asks, place, options.lock);
+    await migrate(asks, options.migrations, place.shown);
+    await keepPartitions(asks);
     const pool = new Pool(place);
     let open = true;
     const end = async () => {
@@ -76,26 +80,14 @@ async function lockDatabase(connection: Asks, place: Place, lock: "alone" | "sha
   if (!truth(row, "is_mine")) throw inUse(place.shown);
 }
 
-/**
- * What time may mend: a server that restarts, a standby that is about to be promoted, connections that will be free again; and a
- * lock that the last connection held until just now.
- */
-const passing: ReadonlySet<PostgresStoreFault> = new Set([
-  "unreachable",
-  "read_only",
-  "no_connections",
-  "full",
-  "in_use",
-]);
-
 async function reconnect(place: Place, options: SessionOptions, before: Backend): Promise<Session> {
   const began = performance.now();
   for (;;) {
     try {
       return await openAgain(place, options, before);
     } catch (error) {
-      const is_passing = error instanceof PostgresStoreError && passing.has(error.fault);
-      if (!is_passing || performance.now() - began > recover_ms) throw error;
+      const may_pass = error instanceof PostgresStoreError && error.is_away;
+      if (!may_pass || performance.now() - began > recover_ms) throw error;
       await pause(recover_pause_ms);
     }
   }

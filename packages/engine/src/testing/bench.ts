@@ -28,6 +28,7 @@ export class Bench {
   readonly recoveries: boolean[] = [];
   #failing: "before" | "after" | null = null;
   #refusing = false;
+  #away = 0;
   #delay_ms = 0;
   #free_bytes: number | null = null;
   readonly #broken = new Set<string>();
@@ -66,6 +67,12 @@ export class Bench {
   /** The store fails on its own, between two commits, and refuses everything until it is recovered. */
   failStore(): void {
     this.#refusing = true;
+  }
+
+  /** The store fails, and so many tries to recover it find nobody there. */
+  loseStore(tries: number): void {
+    this.#refusing = true;
+    this.#away = tries;
   }
 
   /** The disk has so much room from now on. */
@@ -162,12 +169,19 @@ export class Bench {
     });
   }
 
+  async #stayAway(): Promise<never> {
+    this.#away -= 1;
+    await new Promise<void>((resolve) => this.surroundings.schedule(10_000, resolve));
+    throw Object.assign(new Error("nobody answers there"), { is_away: true });
+  }
+
   /** The real store; commits are counted, and fail when told to. */
   #watched(store: Store): Store {
     return new Proxy(store, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name);
         if (typeof value !== "function") return value;
+        if (name === "recover" && this.#away > 0) return () => this.#stayAway();
         if (name === "recover") this.#refusing = false;
         if (this.#refusing) return async () => Promise.reject(new Error("the store has failed"));
         if (name === "space" && this.#free_bytes !== null) {

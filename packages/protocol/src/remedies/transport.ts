@@ -207,6 +207,13 @@ export const transportReasons: readonly Reason[] = [
   },
   {
     codes: [500],
+    reason: "store_away",
+    cause: "The relay cannot reach its database, or the database takes no writes; nothing of the request was written.",
+    remedy: "Repeat the request after the time in Retry-After, at this node or another; /readyz says what is wrong.",
+    mended_by: "operator",
+  },
+  {
+    codes: [500],
     reason: "conflict",
     cause: "What the call was about kept changing while the relay tried.",
     remedy: "Repeat the request.",

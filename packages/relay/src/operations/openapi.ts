@@ -133,7 +133,7 @@ function describeStatus(status: number): string {
   );
 }
 
-const always = [400, 429, 500];
+const always = [400, 429, 500, 503];
 
 function problems(each: Operation) {
   const codes = new Set([

@@ -6,7 +6,7 @@
  * disk, a store that recovers) is looked at again later, and after a day becomes a dead letter too.
  */
 
-import { EngineFault, type Submission, type Surroundings } from "@handfast/engine";
+import { EngineFault, isAway, type Submission, type Surroundings } from "@handfast/engine";
 import type { Fate, Posted } from "@handfast/store-postgres";
 import type { Logger } from "pino";
 import type { RelayLimits } from "../limits.ts";
@@ -146,6 +146,6 @@ export class PickUp {
 
 /** The relay's own state, not what was posted, stands against it. */
 function passes(error: unknown): boolean {
-  if (error instanceof EngineFault) return true;
+  if (error instanceof EngineFault || isAway(error)) return true;
   return error instanceof Problem && [429, 503, 507].includes(error.code);
 }

@@ -1,15 +1,16 @@
 /** Whatever went wrong, as a problem document (RFC 9457), the same over every transport. */
 
-import { EngineFault } from "@handfast/engine";
+import { EngineFault, isAway, storeAway } from "@handfast/engine";
 import { statusCode } from "@handfast/protocol";
 import { Problem } from "../problem.ts";
 
 /** Ours or the caller's: anything else is a mistake of the relay, and says no more than that. */
 export function asProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error;
-  if (!(error instanceof EngineFault)) return null;
-  const seconds = Math.max(1, Math.ceil(error.retry_after_ms / 1_000));
-  return new Problem(error.code, error.reason, `${error.message}.`, {}, seconds);
+  const fault = isAway(error) ? storeAway() : error;
+  if (!(fault instanceof EngineFault)) return null;
+  const seconds = Math.max(1, Math.ceil(fault.retry_after_ms / 1_000));
+  return new Problem(fault.code, fault.reason, `${fault.message}.`, {}, seconds);
 }
 
 export const mistake = new Problem(500, "internal", "The relay made a mistake; it was logged. Try again.");
@@ -21,7 +22,7 @@ export interface ProblemDocument {
   readonly retry_after_seconds: number | null;
 }
 
-export function problemDocument(problem: Problem, status = httpStatus(problem.code)): ProblemDocument {
+export function problemDocument(problem: Problem, status = httpStatus(problem)): ProblemDocument {
   const { code, reason, message, extra } = problem;
   const known = statusCode(code);
   const document = {
@@ -56,7 +57,14 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** The HTTP status tells how the call went: output that does not fit is the caller's doing, not a bad gateway. */
-function httpStatus(code: number): number {
-  return code === 502 ? 422 : code;
+/** The relay cannot confirm anything for now: whoever stands in front of several nodes should turn to another one. */
+const unavailable: ReadonlySet<string> = new Set(["commit_unknown", "store_away"]);
+
+/**
+ * The HTTP status tells how the call went: output that does not fit is the caller's doing, not a bad gateway; a store that is
+ * away is no mistake of the relay.
+ */
+function httpStatus({ code, reason }: Problem): number {
+  if (code === 502) return 422;
+  return code === 500 && unavailable.has(reason) ? 503 : code;
 }

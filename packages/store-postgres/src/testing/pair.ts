@@ -4,7 +4,8 @@
  */
 
 import type { ChildProcess } from "node:child_process";
-import { chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -30,7 +31,7 @@ const settings = {
 } as const;
 
 export class PostgresPair {
-  readonly #root: string;
+  readonly directory: string;
   readonly #program: string;
   /** Two ports, whoever has which: the URL names both. */
   readonly ports: readonly [number, number];
@@ -39,7 +40,7 @@ export class PostgresPair {
   #made = 1;
 
   private constructor(root: string, program: string, ports: readonly [number, number], primary: Member) {
-    this.#root = root;
+    this.directory = root;
     this.#program = program;
     this.ports = ports;
     this.#primary = primary;
@@ -84,16 +85,24 @@ export class PostgresPair {
     await this.#addStandby();
   }
 
+  /** The primary as after a power loss: nothing was finished, and it starts again. */
+  async restart(): Promise<void> {
+    const { data, port, child } = this.#primary;
+    await end(child, "SIGQUIT");
+    const again = await launch(this.#program, argumentsOf(data, port, {}), this.directory);
+    this.#primary = { data, port, child: again };
+  }
+
   async stop(): Promise<void> {
     for (const member of [this.#standby, this.#primary]) if (member !== null) await end(member.child, "SIGQUIT");
-    rmSync(this.#root, { recursive: true });
+    rmSync(this.directory, { recursive: true });
   }
 
   async #addStandby(): Promise<void> {
     const { port: from, data: source } = this.#primary;
     const [one, other] = this.ports;
     const port = from === one ? other : one;
-    const data = join(this.#root, `data-${this.#made}`);
+    const data = join(this.directory, `data-${this.#made}`);
     this.#made += 1;
     const sql = postgres({ host: "127.0.0.1", port: from, user: "postgres", database: "postgres", max: 1, onnotice });
     try {
@@ -101,7 +110,7 @@ export class PostgresPair {
       await sql.unsafe("SET synchronous_commit = local");
       await sql.unsafe("SELECT pg_backup_start('standby', true)");
       const keep = (path: string) => !/(postmaster\.(pid|opts)|standby\.signal|pg_replslot\/.+)$/.test(path);
-      cpSync(source, data, { recursive: true, filter: keep });
+      await cp(source, data, { recursive: true, filter: keep });
       const [stopped] = await sql.unsafe("SELECT labelfile FROM pg_backup_stop(false)");
       writeFileSync(join(data, "backup_label"), String(stopped?.["labelfile"]));
     } finally {
@@ -111,7 +120,7 @@ export class PostgresPair {
     await run("chmod", ["700", data]);
     if (nobody !== null) await run("chown", ["-R", `${nobody.uid}:${nobody.gid}`, data]);
     const primary_conninfo = `host=127.0.0.1 port=${from} user=postgres application_name=standby`;
-    const child = await launch(this.#program, argumentsOf(data, port, { primary_conninfo }), this.#root);
+    const child = await launch(this.#program, argumentsOf(data, port, { primary_conninfo }), this.directory);
     this.#standby = { data, port, child };
   }
 }

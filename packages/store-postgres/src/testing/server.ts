@@ -106,6 +106,10 @@ function speed(durable: boolean): Readonly<Record<string, string>> {
 
 export async function launch(program: string, args: readonly string[], cwd: string): Promise<ChildProcess> {
   const child = spawn(program, args, { ...nobody, cwd, stdio: ["ignore", "ignore", "pipe"] });
+  // Whoever started it and exits takes it along.
+  const endToo = () => child.kill("SIGQUIT");
+  process.once("exit", endToo);
+  child.once("exit", () => process.off("exit", endToo));
   const said: string[] = [];
   const lines = createInterface({ input: child.stderr });
   const ready = new Promise<void>((resolve, reject) => {
