@@ -229,6 +229,40 @@ export interface SharedBytes {
   sweep(written_before: Time): Promise<void>;
 }
 
+/** What a node says of itself, now and then. */
+export interface NodeSign {
+  readonly name: string;
+  readonly version: string;
+  readonly since: Time;
+  /** It takes no new work. */
+  readonly draining: boolean;
+  /** What is still under way at it: WebSockets, calls, claims that wait for work. */
+  readonly connections: number;
+  readonly calls: number;
+  readonly claims: number;
+  /** It says so the last time. */
+  readonly ended: boolean;
+}
+export interface KnownNode extends NodeSign {
+  /** Tells it from others of its name, and from itself before it was started again. */
+  readonly life: string;
+  /** Somebody asked it to take no new work: it may not have heard so yet. */
+  readonly asked: boolean;
+  readonly heard_at: Time;
+}
+
+/** The nodes of a shared store, as they know each other. Gone some minutes after their last sign, or with a crash of the server. */
+export interface SharedNodes {
+  /** This node's own. */
+  readonly life: string;
+  /** Answers whether it was asked to take no new work. */
+  sign(sign: NodeSign): Promise<boolean>;
+  /** In the order of their names; and when it was read. */
+  all(): Promise<{ readonly nodes: readonly KnownNode[]; readonly read_at: Time }>;
+  /** These should take no new work, or take it again. They hear of it when they next sign. */
+  ask(lives: readonly string[], drain: boolean): Promise<void>;
+}
+
 /** An event as whoever follows the whole log reads it. */
 export interface FollowedEvent extends StoredEvent {
   readonly namespace: string;
@@ -249,6 +283,7 @@ export interface ChangedRecords {
 
 /** What a store offers that several nodes write to at once. */
 export interface Sharing {
+  readonly nodes: SharedNodes;
   /** The clock that all nodes go by. */
   now(): Promise<Time>;
   /** Every node's `load` knows of them from then on. A fence that has passed is left as it is. */

@@ -6,7 +6,6 @@
  * all that was committed while the last one travelled.
  */
 
-import { randomUUID } from "node:crypto";
 import type { Time } from "@handfast/core";
 import {
   type Beat,
@@ -25,6 +24,7 @@ import { sign_travels_ms } from "./limits.ts";
 import { eventOf } from "./read-events.ts";
 import { number, numberOrNull, text, truth } from "./rows.ts";
 import { PostgresBytes } from "./shared-bytes.ts";
+import { PostgresNodes } from "./shared-nodes.ts";
 import { SharedText } from "./shared-text.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
 import { readClock } from "./sql/clock.ts";
@@ -40,8 +40,7 @@ type Read = <Value>(read: (reads: Reads) => Promise<Value>) => Promise<Value>;
 export class PostgresSharing implements Sharing {
   readonly #read: Read;
   readonly #listeners = new Set<() => void>();
-  /** Tells the signals of this node from those of others. */
-  readonly node = randomUUID();
+  readonly nodes: PostgresNodes;
   #sending = false;
   #is_due = false;
 
@@ -49,7 +48,13 @@ export class PostgresSharing implements Sharing {
 
   constructor(read: Read) {
     this.#read = read;
+    this.nodes = new PostgresNodes(read);
     this.#text = new SharedText(read, this.node);
+  }
+
+  /** Tells the signals of this node from those of others. */
+  get node(): string {
+    return this.nodes.life;
   }
 
   /** Listens by these connections from now on. */

@@ -115,6 +115,12 @@ export class SharedDisk {
       namedRecords: async () => [],
       hear: async () => {},
       heard: async () => ({ signs: [], read_at: this.#timeline.now }),
+      nodes: {
+        life: "",
+        sign: async () => false,
+        all: async () => ({ nodes: [], read_at: this.#timeline.now }),
+        ask: async () => {},
+      },
       appendText: async () => {},
       readText: async () => null,
       listenToText: () => () => {},
