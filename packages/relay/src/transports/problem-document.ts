@@ -21,7 +21,7 @@ export interface ProblemDocument {
   readonly retry_after_seconds: number | null;
 }
 
-export function problemDocument(problem: Problem, status = httpStatus(problem.code)): ProblemDocument {
+export function problemDocument(problem: Problem, status = httpStatus(problem)): ProblemDocument {
   const { code, reason, message, extra } = problem;
   const known = statusCode(code);
   const document = {
@@ -56,7 +56,11 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** The HTTP status tells how the call went: output that does not fit is the caller's doing, not a bad gateway. */
-function httpStatus(code: number): number {
+/**
+ * The HTTP status tells how the call went: output that does not fit is the caller's doing, not a bad gateway; and by 503 whatever
+ * stands before several nodes knows to go to another.
+ */
+function httpStatus({ code, reason }: Problem): number {
+  if (reason === "draining") return 503;
   return code === 502 ? 422 : code;
 }
