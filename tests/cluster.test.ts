@@ -33,7 +33,7 @@ test("three nodes are started, and work goes from one to another, as docs/cluste
   const free = await onFreePorts(readGuide(join(import.meta.dirname, "../docs/cluster.md")));
   const DATABASE_URL = server.url(await server.createDatabase());
   const told = await follow(free.guide, place, { PATH: path, HOME: place, NO_COLOR: "1", ...free.env, DATABASE_URL });
-  expect(told.length).toBe(5);
+  expect(told.length).toBe(7);
   expect(told.flatMap((each) => differences({ ...each, printed: free.shown(each.printed) }))).toEqual([]);
 }, 240_000);
 

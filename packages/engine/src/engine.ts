@@ -100,7 +100,7 @@ export class Engine implements HandoffEngine {
     this.#upkeep = new Upkeep({ store, room: this.#room, jobs: this.#jobs, limits: this.#limits, clock: this.#clock });
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased, options.onWorkerLeft);
-    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), sharing !== undefined);
+    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), sharing !== undefined, options.onClaim);
     const poison = new Poison();
     this.#served = new Served(store, this.#limits.remembered_ties);
     const { standing, onBug } = options;

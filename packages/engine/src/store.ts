@@ -4,7 +4,7 @@
  * A store stores; it decides nothing. Every store passes `store.conformance.ts`.
  */
 
-import type { Findable, Handoff, HandoffEvent, Progress, Ready, Tie, Time } from "@handfast/core";
+import type { Duration, Findable, Handoff, HandoffEvent, Progress, Ready, Tie, Time } from "@handfast/core";
 
 /** Bytes that belong to a handoff and never change: a signed document, its proof, and the payload beside it. */
 export interface Body {
@@ -309,13 +309,34 @@ export interface Sharing {
   changedRecords(after: number, limit: number): Promise<ChangedRecords | null>;
   /** These records as they are now, in any order; those that are gone are left out. */
   namedRecords(names: readonly RecordName[]): Promise<readonly StoredRecord[]>;
-  /** Calls back when another node may have committed something. It may miss some: whoever listens also looks by itself. */
-  listen(onSignal: () => void): () => void;
+  /**
+   * Calls back when another node may have committed something, with how long the signal took since then, where it says so. It may
+   * miss some: whoever listens also looks by itself.
+   */
+  listen(onSignal: (lag_ms: Duration | null) => void): () => void;
+}
+
+/** How the server behind a store is, for whoever watches it. */
+export interface StoreServer {
+  /** The connections that read: how many, how many of them answer something, and what waits behind that. */
+  pool(): { readonly size: number; readonly busy: number; readonly waiting: number };
+  /** The oldest of each kind that keeps old rows from being cleaned up, as it was some seconds ago at most. */
+  heldBack(): Promise<readonly HeldBack[]>;
+}
+export interface HeldBack {
+  /** A transaction of somebody's, a standby's, a replication slot, a prepared transaction. */
+  readonly holder: "session" | "standby" | "slot" | "prepared";
+  /** How many transactions have begun since. */
+  readonly transactions: number;
+  /** Null: the server does not know. */
+  readonly seconds: number | null;
 }
 
 export interface Store {
   /** Absent: whoever opened the store is alone with it. */
   readonly sharing?: Sharing | undefined;
+  /** Absent: there is none. */
+  readonly server?: StoreServer | undefined;
 
   /**
    * One durable transaction. Resolves only after the bytes are safe; a rejection means *unknown*: some or none may be

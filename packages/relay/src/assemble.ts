@@ -103,6 +103,9 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
     return { connections: sessions.size, calls: calls.in_flight.ofAgents, claims };
   };
   await relay.nodes.start(work, [calls, sessions]);
+  const unlisten = parts.store.sharing?.listen((lag_ms) => {
+    if (lag_ms !== null) metrics.signalled(lag_ms);
+  });
   const stopCollecting = collectRegularly(relay, surroundings, limits.collect_every_ms, log);
   const stopDropping = dropOver([relay.negotiating, relay.contracts], limits, surroundings, log);
   return {
@@ -115,6 +118,7 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
     stop: async () => {
       stopCollecting();
       stopDropping();
+      unlisten?.();
       others?.stop();
       relay.discovery.stop();
       relay.imports.stop();
@@ -147,6 +151,7 @@ function engineOf(
     coreLimits: { keep_taken_ms, keep_untaken_ms, max_open_per_sender: configured.open_handoffs_per_sender },
     ...asked,
     onCommit: (units, took_ms) => metrics.committed(units, took_ms),
+    onClaim: (took_ms) => metrics.claimed(took_ms),
     onBug: (error) => {
       metrics.fault("mistake");
       log.error({ err: error }, "the engine met a mistake");

@@ -71,7 +71,7 @@ describe("handfast drain", () => {
     const finish = await uploading("slow");
     const late = await cli.run(["drain", "n2", "--timeout", "1s"]);
     expect(late).toMatchObject({ code: 75, stdout: "" });
-    expect(late.stderr).toContain("n2 drains: 1 call still there");
+    expect(late.stderr).toContain("progress: n2 drains: 1 call still there");
     expect(late.stderr).toContain("n2 is not drained after 1 s: 1 call still there. It goes on draining.");
     expect((await two.get("/readyz")).body.reasons).toEqual(["draining"]);
 

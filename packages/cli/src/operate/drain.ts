@@ -92,10 +92,16 @@ class Wait {
 
   #tell(left: readonly NodeView[]): void {
     const { terminal } = this.#context;
-    const line = `${cleanLine(this.#waited.name)} drains: ${underWay(left)} still there`;
+    const line = `${cleanLine(this.#waited.name)} ${this.#inWords(left)}`;
     if (terminal.isLive) terminal.live(line);
-    else if (!terminal.json && line !== this.#told) terminal.note(line);
+    else if (!terminal.json && line !== this.#told) terminal.note(`progress: ${line}`);
     this.#told = line;
+  }
+
+  #inWords(left: readonly NodeView[]): string {
+    if (this.#waited.undo) return "was asked to take work again";
+    const what = underWay(left);
+    return what === null ? "was asked to drain" : `drains: ${what} still there`;
   }
 
   /** Somebody else may have taken it back; or the database was lost, and with it that it was asked. */
@@ -107,9 +113,11 @@ class Wait {
 
   #tooLate(left: readonly NodeView[]): CliError {
     const { name, timeout_ms, undo } = this.#waited;
+    const what = underWay(left);
+    const why = what === null ? "it has not said so yet" : `${what} still there`;
     const message = undo
       ? `${name} was asked to take work again, and did not within ${span(timeout_ms)}.`
-      : `${name} is not drained after ${span(timeout_ms)}: ${underWay(left)} still there. It goes on draining.`;
+      : `${name} is not drained after ${span(timeout_ms)}: ${why}. It goes on draining.`;
     return new CliError("retryable", message, again(name, " --timeout 10m"));
   }
 }

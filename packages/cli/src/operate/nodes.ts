@@ -47,11 +47,11 @@ export function nodeName({ name }: Pick<NodeView, "name">): string {
   return name === null ? "(alone)" : cleanLine(name);
 }
 
-/** "3 connections, 1 call, 2 claims"; "nothing". */
-export function underWay(nodes: readonly Pick<NodeView, "connections" | "calls" | "claims">[]): string {
+/** "3 connections, 1 call, 2 claims"; null: nothing. */
+export function underWay(nodes: readonly Pick<NodeView, "connections" | "calls" | "claims">[]): string | null {
   const counted = (["connections", "calls", "claims"] as const).flatMap((what) => {
     const count = nodes.reduce((sum, node) => sum + node[what], 0);
     return count === 0 ? [] : [`${count} ${count === 1 ? what.slice(0, -1) : what}`];
   });
-  return counted.length === 0 ? "nothing" : counted.join(", ");
+  return counted.length === 0 ? null : counted.join(", ");
 }

@@ -128,8 +128,9 @@ export class SharedDisk {
         throw new Error("artifacts are not simulated");
       },
       listen: (onSignal) => {
-        this.#listeners.set(onSignal, session);
-        return () => this.#listeners.delete(onSignal);
+        const heard = () => onSignal(null);
+        this.#listeners.set(heard, session);
+        return () => this.#listeners.delete(heard);
       },
     };
   }
