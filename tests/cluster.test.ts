@@ -1,12 +1,15 @@
-/** Several relays on one PostgreSQL: what docs/cluster.md tells a reader to type, and nodes that are killed under load. */
+/** Several relays on one PostgreSQL: what docs/cluster.md tells a reader to type, and nodes that are replaced or killed under load. */
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { env, execPath } from "node:process";
 import { type Client, connect } from "@handfast/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Cli } from "../packages/cli/src/testing/cli.ts";
 import { startServer, type TestServer } from "../packages/store-postgres/src/testing/server.ts";
+import { Balancer } from "./support/balancer.ts";
+import { ClientLoad } from "./support/client-load.ts";
 import { onFreePorts } from "./support/free-ports.ts";
 import { differences, follow, readGuide } from "./support/guide.ts";
 import { makeProject } from "./support/project.ts";
@@ -30,9 +33,48 @@ test("three nodes are started, and work goes from one to another, as docs/cluste
   const free = await onFreePorts(readGuide(join(import.meta.dirname, "../docs/cluster.md")));
   const DATABASE_URL = server.url(await server.createDatabase());
   const told = await follow(free.guide, place, { PATH: path, HOME: place, NO_COLOR: "1", ...free.env, DATABASE_URL });
-  expect(told.length).toBe(5);
+  expect(told.length).toBe(7);
   expect(told.flatMap((each) => differences({ ...each, printed: free.shown(each.printed) }))).toEqual([]);
 }, 240_000);
+
+test("three nodes are drained, ended and started again under load, one after the other: nobody notices", async () => {
+  const database = server.url(await server.createDatabase());
+  const [front, ...ports] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
+  const settings = ["--store", database, "--public-url", [`http://127.0.0.1:${front}`, ...urls].join(","), "--dev"];
+  const nodes: RelayProcess[] = [];
+  try {
+    for (const [nth, port] of ports.entries()) {
+      const place = join(folder, `rolling-${nth}`);
+      nodes.push(await RelayProcess.start([...settings, "--node", `n${nth}`], place, { port }));
+    }
+    const token = readFileSync(join(folder, "rolling-0", "operator-token"), "utf8").trim();
+    await using balancer = await Balancer.start(() => urls, front ?? 0);
+    await using load = await ClientLoad.start(balancer.url);
+    const goesOn = async () => {
+      const before = load.accepted;
+      await expect.poll(() => load.accepted, { timeout: 60_000 }).toBeGreaterThan(before + 30);
+    };
+    const cli = await Cli.make({ HANDFAST_URL: balancer.url, HANDFAST_TOKEN: token });
+    for (const [nth, node] of nodes.entries()) {
+      await goesOn();
+      const drained = await cli.run(["drain", `n${nth}`]);
+      expect(drained).toMatchObject({ code: 0, stdout: expect.stringContaining("is drained") });
+      const ready = await fetch(`${node.url}/readyz`);
+      expect([ready.status, await ready.json()]).toMatchObject([503, { reasons: ["draining"] }]);
+      await goesOn();
+      expect(await node.end("SIGTERM")).toBe(0);
+      await goesOn();
+      await node.start();
+    }
+    await goesOn();
+    await cli.stop();
+    await load.drain();
+    await load.check();
+  } finally {
+    await Promise.all(nodes.map((node) => node.end("SIGKILL")));
+  }
+}, 300_000);
 
 const kills = 20;
 

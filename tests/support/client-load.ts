@@ -55,7 +55,9 @@ export class ClientLoad implements AsyncDisposable {
 
   async #send(): Promise<void> {
     while (this.#sending) {
-      const handle = await this.#sender.send("client_work", { n: this.#handles.length });
+      // Of several nodes one may not know the worker yet.
+      const terms = { queueIfAbsent: true };
+      const handle = await this.#sender.send("client_work", { n: this.#handles.length }, terms);
       this.#handles.push(handle);
       // As much is under way as there are senders.
       await handle.result({ take: false });

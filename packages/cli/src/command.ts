@@ -76,6 +76,8 @@ export interface Caller {
   readonly signs?: boolean;
   /** What its manifest says of the agent itself. */
   readonly terms?: Pick<ConnectOptions, "discoveryEndpoint" | "lease" | "manifestVersion">;
+  /** Over what: a node that drains closes WebSockets, and goes on answering operators over HTTP. */
+  readonly transport?: "http";
   /** Goes on trying until the relay is there, and says so. */
   readonly persists?: boolean;
 }

@@ -39,6 +39,7 @@ export class Connection {
       ...(caller?.agent !== undefined && (caller.always === true || !settings.isNamed) ? { agent: caller.agent } : {}),
       ...(signal === undefined ? {} : { signal }),
       ...caller?.terms,
+      ...(caller?.transport === undefined ? {} : { transport: caller.transport }),
       onWarning: warn(terminal),
       onConnection: tellConnection(terminal, settings.url),
     };

@@ -3,6 +3,7 @@
 import { type Handoff, liveLease, type Time } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { Job, Planned } from "./jobs.ts";
+import type { EngineOptions } from "./options.ts";
 import type { Claim } from "./requests.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { WaitingClaim, Workers } from "./workers.ts";
@@ -13,16 +14,25 @@ export class Claims {
   readonly #now: () => Time;
   /** Other nodes lease too: what a worker holds is on disk, not here. */
   readonly #isShared: boolean;
+  readonly #onClaim: EngineOptions["onClaim"];
 
-  constructor(workers: Workers, surroundings: Surroundings, now: () => Time, isShared: boolean) {
+  constructor(
+    workers: Workers,
+    surroundings: Surroundings,
+    now: () => Time,
+    isShared: boolean,
+    onClaim: EngineOptions["onClaim"],
+  ) {
     this.#workers = workers;
     this.#surroundings = surroundings;
     this.#now = now;
     this.#isShared = isShared;
+    this.#onClaim = onClaim;
   }
 
   /** Resolves when something was leased, the wait is over, or the caller is gone. */
   wait(claim: Claim, enqueue: (job: Job) => void): Promise<readonly Handoff[]> {
+    const began = performance.now();
     return new Promise((resolve, reject) => {
       let over = false;
       let cancelTimer: () => void = () => {};
@@ -60,7 +70,14 @@ export class Claims {
         class: "urgent",
         bytes: 0,
         wants: this.#isShared ? [{ holder: claim }] : [],
-        decide: (batch) => this.#plan(batch, waiting, () => over),
+        decide: (batch) => {
+          const { units, answer } = this.#plan(batch, waiting, () => over);
+          const settle = () => {
+            answer();
+            this.#onClaim?.(performance.now() - began);
+          };
+          return { units, answer: settle };
+        },
         fail: waiting.fail,
       });
     });

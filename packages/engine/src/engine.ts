@@ -100,7 +100,7 @@ export class Engine implements HandoffEngine {
     this.#upkeep = new Upkeep({ store, room: this.#room, jobs: this.#jobs, limits: this.#limits, clock: this.#clock });
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased, options.onWorkerLeft);
-    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), sharing !== undefined);
+    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), sharing !== undefined, options.onClaim);
     const poison = new Poison();
     this.#served = new Served(store, this.#limits.remembered_ties);
     const { standing, onBug } = options;
@@ -398,8 +398,7 @@ export class Engine implements HandoffEngine {
       if (!this.#isStopping) this.#others?.follow();
       this.#state = this.#isStopping ? "stopping" : "running";
       if (!this.#isStopping) await this.#timers.start();
-      // Whoever waits may have been left for the next batch by the one that failed.
-      this.#jobs.add(goOn);
+      this.#jobs.add(goOn); // Whoever waits may have been left for the next batch by the one that failed.
       this.#trouble = null;
       this.#options.onRecovery?.(error, true);
     } catch (cause) {

@@ -17,6 +17,8 @@ export interface EngineOptions {
   readonly standing?: (namespace: string, agent: string, capability: string, now: Time) => Standing;
   /** Told of every commit: how many units, how long it took. */
   readonly onCommit?: (units: number, took_ms: Duration) => void;
+  /** Told of every claim, how long it took until it had work, or was known to have to wait for some. */
+  readonly onClaim?: ((took_ms: Duration) => void) | undefined;
   /**
    * Told of every event once it is safe, in the log's order, a handoff's events of one commit at a time, before anybody is
    * answered; `resumed_at` is what they were decided under. Of a commit that failed nothing is told: after `reread`, the

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accept, sampleHandoff, startOfTime, unit } from "./store.samples.ts";
-import type { Sharing, SignOfLife, Store, TextPiece } from "./store.ts";
+import type { NodeSign, Sharing, SignOfLife, Store, TextPiece } from "./store.ts";
 
 export interface SharedStores {
   /** Two nodes' stores on the same empty place. */
@@ -65,6 +65,46 @@ export function describeSharing(name: string, open: () => Promise<SharedStores>)
         await one.hear([sign(), sign({ worker: "young", at: startOfTime + 3_000_000 })]);
         await stores.one.prune(startOfTime + 3_000_000, 0, 10);
         expect((await other.heard(0)).signs.map(({ worker }) => worker)).toEqual(["young"]);
+      });
+    });
+
+    describe("nodes", () => {
+      const sign = (patch: Partial<NodeSign> = {}): NodeSign => {
+        const figures = { connections: 0, calls: 0, claims: 0 };
+        return { name: "n", version: "1", since: startOfTime, draining: false, ended: false, ...figures, ...patch };
+      };
+      const all = async () => (await one.nodes.all()).nodes;
+
+      it("know each other by what each said last, in the order of their names", async () => {
+        await other.nodes.sign(sign({ name: "n2", connections: 1 }));
+        await one.nodes.sign(sign({ name: "n1" }));
+        await other.nodes.sign(sign({ name: "n2", connections: 3, calls: 2, claims: 1, ended: true }));
+        const { nodes, read_at } = await one.nodes.all();
+        const [first, second] = nodes;
+        expect(nodes).toHaveLength(2);
+        expect(first).toMatchObject({ ...sign({ name: "n1" }), life: one.nodes.life, asked: false });
+        expect(second).toMatchObject({ name: "n2", life: other.nodes.life, connections: 3, calls: 2, claims: 1 });
+        expect(second?.ended).toBe(true);
+        expect(Math.abs(read_at - (second?.heard_at ?? 0))).toBeLessThan(60_000);
+      });
+
+      it("hear when they next sign that they were asked to drain, or not any more", async () => {
+        await other.nodes.sign(sign());
+        await one.nodes.sign(sign());
+        await one.nodes.ask([other.nodes.life], true);
+        expect((await all()).map(({ asked, draining }) => [asked, draining])).toContainEqual([true, false]);
+        expect(await one.nodes.sign(sign())).toBe(false);
+        expect(await other.nodes.sign(sign())).toBe(true);
+        await one.nodes.ask([other.nodes.life], false);
+        expect(await other.nodes.sign(sign({ draining: true }))).toBe(false);
+      });
+
+      it("are forgotten after some minutes; one that comes back drains if it did", async () => {
+        await other.nodes.sign(sign({ draining: true }));
+        const { read_at } = await one.nodes.all();
+        await stores.one.prune(read_at + 3_000_000, 0, 10);
+        expect(await all()).toEqual([]);
+        expect(await other.nodes.sign(sign({ draining: true }))).toBe(true);
       });
     });
 

@@ -4,7 +4,7 @@
  * A store stores; it decides nothing. Every store passes `store.conformance.ts`.
  */
 
-import type { Findable, Handoff, HandoffEvent, Progress, Ready, Tie, Time } from "@handfast/core";
+import type { Duration, Findable, Handoff, HandoffEvent, Progress, Ready, Tie, Time } from "@handfast/core";
 
 /** Bytes that belong to a handoff and never change: a signed document, its proof, and the payload beside it. */
 export interface Body {
@@ -229,6 +229,40 @@ export interface SharedBytes {
   sweep(written_before: Time): Promise<void>;
 }
 
+/** What a node says of itself, now and then. */
+export interface NodeSign {
+  readonly name: string;
+  readonly version: string;
+  readonly since: Time;
+  /** It takes no new work. */
+  readonly draining: boolean;
+  /** What is still under way at it: WebSockets, calls, claims that wait for work. */
+  readonly connections: number;
+  readonly calls: number;
+  readonly claims: number;
+  /** It says so the last time. */
+  readonly ended: boolean;
+}
+export interface KnownNode extends NodeSign {
+  /** Tells it from others of its name, and from itself before it was started again. */
+  readonly life: string;
+  /** Somebody asked it to take no new work: it may not have heard so yet. */
+  readonly asked: boolean;
+  readonly heard_at: Time;
+}
+
+/** The nodes of a shared store, as they know each other. Gone some minutes after their last sign, or with a crash of the server. */
+export interface SharedNodes {
+  /** This node's own. */
+  readonly life: string;
+  /** Answers whether it was asked to take no new work. */
+  sign(sign: NodeSign): Promise<boolean>;
+  /** In the order of their names; and when it was read. */
+  all(): Promise<{ readonly nodes: readonly KnownNode[]; readonly read_at: Time }>;
+  /** These should take no new work, or take it again. They hear of it when they next sign. */
+  ask(lives: readonly string[], drain: boolean): Promise<void>;
+}
+
 /** An event as whoever follows the whole log reads it. */
 export interface FollowedEvent extends StoredEvent {
   readonly namespace: string;
@@ -249,6 +283,7 @@ export interface ChangedRecords {
 
 /** What a store offers that several nodes write to at once. */
 export interface Sharing {
+  readonly nodes: SharedNodes;
   /** The clock that all nodes go by. */
   now(): Promise<Time>;
   /** Every node's `load` knows of them from then on. A fence that has passed is left as it is. */
@@ -274,13 +309,34 @@ export interface Sharing {
   changedRecords(after: number, limit: number): Promise<ChangedRecords | null>;
   /** These records as they are now, in any order; those that are gone are left out. */
   namedRecords(names: readonly RecordName[]): Promise<readonly StoredRecord[]>;
-  /** Calls back when another node may have committed something. It may miss some: whoever listens also looks by itself. */
-  listen(onSignal: () => void): () => void;
+  /**
+   * Calls back when another node may have committed something, with how long the signal took since then, where it says so. It may
+   * miss some: whoever listens also looks by itself.
+   */
+  listen(onSignal: (lag_ms: Duration | null) => void): () => void;
+}
+
+/** How the server behind a store is, for whoever watches it. */
+export interface StoreServer {
+  /** The connections that read: how many, how many of them answer something, and what waits behind that. */
+  pool(): { readonly size: number; readonly busy: number; readonly waiting: number };
+  /** The oldest of each kind that keeps old rows from being cleaned up, as it was some seconds ago at most. */
+  heldBack(): Promise<readonly HeldBack[]>;
+}
+export interface HeldBack {
+  /** A transaction of somebody's, a standby's, a replication slot, a prepared transaction. */
+  readonly holder: "session" | "standby" | "slot" | "prepared";
+  /** How many transactions have begun since. */
+  readonly transactions: number;
+  /** Null: the server does not know. */
+  readonly seconds: number | null;
 }
 
 export interface Store {
   /** Absent: whoever opened the store is alone with it. */
   readonly sharing?: Sharing | undefined;
+  /** Absent: there is none. */
+  readonly server?: StoreServer | undefined;
 
   /**
    * One durable transaction. Resolves only after the bytes are safe; a rejection means *unknown*: some or none may be

@@ -28,6 +28,7 @@ import { openRelayKey, openSharedRelayKey, type RelayKey } from "./identity/rela
 import { Tokens } from "./identity/tokens.ts";
 import { limits as defaultLimits, type RelayLimits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
+import { Nodes } from "./nodes/nodes.ts";
 import { dropOldPlans } from "./operations/redrive-plans.ts";
 import type { Relay } from "./operations/relay.ts";
 import { recordOwners } from "./record-owners.ts";
@@ -97,6 +98,14 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
   await engine.start();
   const calls = new Calls({ relay, limits, log, surroundings });
   const sessions = new WebSocketSessions({ relay, calls, limits, log, surroundings });
+  const work = () => {
+    const { waiting_claims: claims } = engine.stats();
+    return { connections: sessions.size, calls: calls.in_flight.ofAgents, claims };
+  };
+  await relay.nodes.start(work, [calls, sessions]);
+  const unlisten = parts.store.sharing?.listen((lag_ms) => {
+    if (lag_ms !== null) metrics.signalled(lag_ms);
+  });
   const stopCollecting = collectRegularly(relay, surroundings, limits.collect_every_ms, log);
   const stopDropping = dropOver([relay.negotiating, relay.contracts], limits, surroundings, log);
   return {
@@ -109,11 +118,13 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
     stop: async () => {
       stopCollecting();
       stopDropping();
+      unlisten?.();
       others?.stop();
       relay.discovery.stop();
       relay.imports.stop();
       calls.stop();
       await sessions.stop();
+      await relay.nodes.stop();
       await reliability.stop();
       await tally.stop();
       await directory.stop();
@@ -140,6 +151,7 @@ function engineOf(
     coreLimits: { keep_taken_ms, keep_untaken_ms, max_open_per_sender: configured.open_handoffs_per_sender },
     ...asked,
     onCommit: (units, took_ms) => metrics.committed(units, took_ms),
+    onClaim: (took_ms) => metrics.claimed(took_ms),
     onBug: (error) => {
       metrics.fault("mistake");
       log.error({ err: error }, "the engine met a mistake");
@@ -283,7 +295,18 @@ async function relayOf(
   const { negotiating, contracts, tally } = await openContracts(agreeing);
   const { imports } = found;
   others?.own(...recordOwners({ directory, tokens, identity, routes, imports, negotiating, contracts }));
-  const unready = () => reasonsNotReady(engine.stats(), others?.trouble ?? null);
+  const nodes = new Nodes({
+    shared: store.sharing?.nodes ?? null,
+    name: configuration.node,
+    now,
+    schedule: (after_ms, task) => surroundings.schedule(after_ms, task),
+    limits,
+    log,
+  });
+  const unready = () => [
+    ...(nodes.isDraining ? ["draining"] : []),
+    ...reasonsNotReady(engine.stats(), others?.trouble ?? null),
+  ];
   const relay: Relay = {
     configuration,
     engine,
@@ -301,6 +324,7 @@ async function relayOf(
     key,
     artifacts,
     metrics,
+    nodes,
     randomBytes,
     limits,
     unready,

@@ -228,6 +228,11 @@ export const limits = {
   /** Of a worker that waits for work its node says so this often. */
   waiting_said_every_ms: 5 * second_ms,
   signs_remembered_ms: 10 * minute_ms,
+  /** A node says this often that it is there, and hears whether it should drain; gone is one that was silent for so long. */
+  node_signs_every_ms: second_ms,
+  node_gone_ms: 10 * second_ms,
+  /** What /metrics asks of the store is waited for so long. */
+  figures_wait_ms: 2 * second_ms,
   /** A worker heard of within so long makes its agent live; one that left, within as long as routing waits for it. */
   live_ms: minute_ms,
   left_ms: engineLimits.worker_left_ms,

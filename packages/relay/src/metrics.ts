@@ -4,11 +4,15 @@ import type { Engine } from "@handfast/engine";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { CallFigures } from "./call-figures.ts";
 import type { MeasuredPair } from "./directory/reliability/reliability.ts";
+import { type ServerFigures, ServerGauges } from "./server-gauges.ts";
 
 /** What is not counted as it happens, but looked up when somebody asks. */
 export interface LookedUp {
   readonly stats: ReturnType<Engine["stats"]>;
-  readonly counts: Readonly<Record<string, number>>;
+  /** Null: the store did not answer in time. */
+  readonly counts: Readonly<Record<string, number>> | null;
+  /** Null: the store has no server. */
+  readonly server: ServerFigures | null;
   /** The busiest pairs of agent and capability: a bounded number. */
   readonly measured: readonly MeasuredPair[];
 }
@@ -18,6 +22,9 @@ export class Metrics {
   readonly #calls = new CallFigures();
   readonly #commit_seconds: Histogram;
   readonly #commit_units: Histogram;
+  readonly #claim_seconds: Histogram;
+  readonly #server: ServerGauges;
+  readonly #answers: Gauge;
   readonly #handoffs: Gauge<"state">;
   readonly #engine: Gauge<"what">;
   readonly #streams: Gauge;
@@ -47,6 +54,18 @@ export class Metrics {
       name: "handfast_commit_units",
       help: "How many units shared one commit.",
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+      registers,
+    });
+    this.#claim_seconds = new Histogram({
+      name: "handfast_claim_seconds",
+      help: "How long claims took until they had work, or it was certain that there was none for them yet.",
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      registers,
+    });
+    this.#server = new ServerGauges(this.#registry);
+    this.#answers = new Gauge({
+      name: "handfast_store_answers",
+      help: "Whether the store answered what was asked for these figures in time: 1, or 0.",
       registers,
     });
     this.#handoffs = new Gauge({
@@ -109,6 +128,15 @@ export class Metrics {
     this.#commit_seconds.observe(took_ms / 1_000);
   }
 
+  claimed(took_ms: number): void {
+    this.#claim_seconds.observe(took_ms / 1_000);
+  }
+
+  /** Another node has told that it committed. */
+  signalled(lag_ms: number): void {
+    this.#server.signalled(lag_ms);
+  }
+
   streamOpened(): void {
     this.#streams.inc();
   }
@@ -135,9 +163,11 @@ export class Metrics {
     this.#faults.inc({ kind });
   }
 
-  async text({ stats, counts, measured }: LookedUp): Promise<string> {
+  async text({ stats, counts, measured, server }: LookedUp): Promise<string> {
+    if (server !== null) this.#server.tell(server);
     this.#handoffs.reset();
-    for (const [state, count] of Object.entries(counts)) this.#handoffs.set({ state }, count);
+    this.#answers.set(counts === null || server?.held === null ? 0 : 1);
+    for (const [state, count] of Object.entries(counts ?? {})) this.#handoffs.set({ state }, count);
     for (const [what, value] of Object.entries(stats)) {
       if (typeof value === "number") this.#engine.set({ what }, value);
     }

@@ -32,6 +32,12 @@ export class Problem extends Error {
   }
 }
 
+/** Of a node that takes no new work, as docs/cluster.md tells. */
+export function draining(): Problem {
+  const detail = "This node takes no new work; call the relay again, and another node answers. Leases are kept.";
+  return new Problem(429, "draining", detail, {}, 1);
+}
+
 /** Reasons whose code means something else to a handoff than to the call that met them. */
 const titles: ReadonlyMap<string, string> = new Map([
   ["already_proposed", "The call has another answer."],
@@ -49,6 +55,7 @@ const titles: ReadonlyMap<string, string> = new Map([
   ["cursor_too_old", "The cursor is too old."],
   ["digest_differs", "The bytes are not those that the digest names."],
   ["discarded", "The dead letter was discarded."],
+  ["draining", "The node takes no new work."],
   ["exists", "The file exists already."],
   ["id_taken", "The id is taken."],
   ["import_address", "The address is not one to import from."],
@@ -59,6 +66,7 @@ const titles: ReadonlyMap<string, string> = new Map([
   ["internal", "The relay failed."],
   ["manifest_differs", "The version is in force with other content."],
   ["manifest_older", "A newer manifest is in force."],
+  ["not_among_several", "The relay is alone with its store."],
   ["not_dead", "The handoff is not a dead letter."],
   ["not_ended", "The handoff has not ended."],
   ["not_ready", "The handoff is not ready."],

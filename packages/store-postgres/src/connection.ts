@@ -22,6 +22,8 @@ export interface Asks {
 export interface Reads extends Asks {
   /** A statement put together by what was asked: the server keeps those it has prepared, and of these there are too many. */
   askOnce(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]>;
+  /** How many statements wait for their answers, and on how many connections they may. */
+  readonly load: { readonly asked: number; readonly connections: number };
   /** On a connection of its own, which the client brings back by itself when it was lost. */
   listen(channel: string, heard: (payload: string) => void): Promise<void>;
 }
@@ -107,17 +109,31 @@ function end(life: Life): void {
 
 export class Pool implements Reads {
   readonly #sql: Sql<ClientTypes>;
+  #asked = 0;
 
   constructor(place: Place) {
     this.#sql = postgres(place.url, optionsOf(place, pool_connections));
   }
 
   async ask(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
-    return this.#sql.unsafe(statement, parameters.map(sendable), { prepare: true });
+    return this.#counted(this.#sql.unsafe(statement, parameters.map(sendable), { prepare: true }));
   }
 
   async askOnce(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {
-    return this.#sql.unsafe(statement, parameters.map(sendable), { prepare: false });
+    return this.#counted(this.#sql.unsafe(statement, parameters.map(sendable), { prepare: false }));
+  }
+
+  get load() {
+    return { asked: this.#asked, connections: pool_connections };
+  }
+
+  async #counted(answer: PromiseLike<readonly Row[]>): Promise<readonly Row[]> {
+    this.#asked += 1;
+    try {
+      return await answer;
+    } finally {
+      this.#asked -= 1;
+    }
   }
 
   async listen(channel: string, heard: (payload: string) => void): Promise<void> {

@@ -35,6 +35,9 @@ export const full_ms = 10_000;
 /** How long a database's size is good for: asking the server means looking at every file. */
 export const size_good_for_ms = 30_000;
 
+/** What the server says of transactions that hold it back is good for so long: whoever scrapes often asks no more often. */
+export const held_good_for_ms = 5_000;
+
 /** Positions of the log in one partition, and how many of them are prepared ahead of the head. */
 export const partition_positions = 4_000_000;
 export const partitions_ahead = 2;

@@ -8,12 +8,23 @@
  */
 
 import type { Tie, Time } from "@handfast/core";
-import type { BodyKind, EventQuery, ListQuery, Sharing, Space, Store, Unit, UnitResult } from "@handfast/engine";
+import type {
+  BodyKind,
+  EventQuery,
+  ListQuery,
+  Sharing,
+  Space,
+  Store,
+  StoreServer,
+  Unit,
+  UnitResult,
+} from "@handfast/engine";
 import { recordOf } from "@handfast/engine";
 import { begin, commitUnits } from "./commit.ts";
 import type { Asks, Reads } from "./connection.ts";
 import { explain, isFull, isSilence, PostgresStoreError } from "./errors.ts";
 import { Gather } from "./gather.ts";
+import { HeldBackReader } from "./held-back.ts";
 import { inTime } from "./in-time.ts";
 import { type Keeping, Kept } from "./kept.ts";
 import { full_ms, prune_timeout_ms, size_good_for_ms } from "./limits.ts";
@@ -58,6 +69,14 @@ export class PostgresStore implements Store {
 
   readonly #held = new Gather((asked: readonly AskedHolder[]) => this.#read((asks) => readHeld(asks, asked)));
   readonly #kept = new Kept();
+  readonly #heldBack = new HeldBackReader((ask) => this.#read(ask));
+  readonly server: StoreServer = {
+    pool: () => {
+      const { asked, connections: size } = this.#session.pool.load;
+      return { size, busy: Math.min(asked, size), waiting: Math.max(0, asked - size) };
+    },
+    heldBack: () => this.#heldBack.read(),
+  };
   /** Null: whoever opened the store is alone with it. */
   readonly #sharing: PostgresSharing | null;
 

@@ -9,12 +9,14 @@ import { boundChunks, pruneChunks } from "./sql/chunk.ts";
 import { findFirst, findPruned, oldestKept, pruneEvents, raiseFloor, readLog } from "./sql/event.ts";
 import { countTally, sumTally } from "./sql/handoff.ts";
 import { pruneKeys } from "./sql/key.ts";
+import { pruneNodes } from "./sql/node.ts";
 import { pruneRecordChanges } from "./sql/record-change.ts";
 import { pruneSigns } from "./sql/sign.ts";
 
 export async function prune(connection: Asks, now: Time, events_before: Time, limit: number) {
   const keys = (await connection.ask(pruneKeys, now, limit)).length;
   await connection.ask(pruneSigns, now - sign_kept_ms);
+  await connection.ask(pruneNodes, now - sign_kept_ms);
   await connection.ask(pruneChunks, now - chunk_kept_ms);
   await connection.ask(boundChunks, chunk_characters);
   return { events: await pruneLog(connection, events_before, limit), keys };

@@ -3,11 +3,10 @@
  * namespaces, and a signal when another node has committed.
  *
  * A signal is sent outside of the transactions that write, since commits with a notification wait for each other; and one for
- * all that was committed while the last one travelled.
+ * all that was committed while the last one travelled. It carries since when there was something to tell, by the server's clock.
  */
 
-import { randomUUID } from "node:crypto";
-import type { Time } from "@handfast/core";
+import type { Duration, Time } from "@handfast/core";
 import {
   type Beat,
   type ChangedRecords,
@@ -25,9 +24,10 @@ import { sign_travels_ms } from "./limits.ts";
 import { eventOf } from "./read-events.ts";
 import { number, numberOrNull, text, truth } from "./rows.ts";
 import { PostgresBytes } from "./shared-bytes.ts";
+import { PostgresNodes } from "./shared-nodes.ts";
 import { SharedText } from "./shared-text.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
-import { readClock } from "./sql/clock.ts";
+import { readClock, sendSignal } from "./sql/clock.ts";
 import { followEvents, readHead } from "./sql/event.ts";
 import { findNamedRecords, recordNameShape } from "./sql/record.ts";
 import { findRecordChanges, readRecordHead } from "./sql/record-change.ts";
@@ -39,54 +39,74 @@ type Read = <Value>(read: (reads: Reads) => Promise<Value>) => Promise<Value>;
 
 export class PostgresSharing implements Sharing {
   readonly #read: Read;
-  readonly #listeners = new Set<() => void>();
-  /** Tells the signals of this node from those of others. */
-  readonly node = randomUUID();
+  readonly #listeners = new Set<(lag_ms: Duration | null) => void>();
+  readonly nodes: PostgresNodes;
   #sending = false;
-  #is_due = false;
+  /** Since when something that was committed here is to be told, by the monotonic clock; null: nothing is. */
+  #due_since: number | null = null;
+  /** The server's clock less the monotonic one, as last seen; null: not yet. */
+  #clock_ahead: number | null = null;
 
   readonly #text: SharedText;
 
   constructor(read: Read) {
     this.#read = read;
+    this.nodes = new PostgresNodes(read);
     this.#text = new SharedText(read, this.node);
+  }
+
+  /** Tells the signals of this node from those of others. */
+  get node(): string {
+    return this.nodes.life;
   }
 
   /** Listens by these connections from now on. */
   attach(pool: Reads): void {
     this.#text.attach(pool);
-    const heard = (from: string) => {
-      if (from !== this.node) this.#tell();
+    const heard = (said: string) => {
+      const [from, since] = said.split(" ");
+      if (from !== this.node) this.#tell(this.#lag(since));
     };
     // While nobody can be heard, whoever listens looks by itself; and what was missed meanwhile may be much.
     pool.listen(channel, heard).then(
-      () => this.#tell(),
+      () => this.#tell(null),
       () => {},
     );
   }
 
   /** Something was committed here. */
   committed(): void {
-    this.#is_due = true;
+    this.#due_since ??= performance.now();
     if (!this.#sending) void this.#send();
   }
 
   async #send(): Promise<void> {
     this.#sending = true;
-    while (this.#is_due) {
-      this.#is_due = false;
+    while (this.#due_since !== null) {
+      const waited_ms = Math.round(performance.now() - this.#due_since);
+      this.#due_since = null;
       // A signal that is lost delays others until they look by themselves.
-      await this.#read((reads) => reads.ask("SELECT pg_notify($1, $2)", channel, this.node)).catch(() => {});
+      await this.#read((reads) => reads.ask(sendSignal, channel, this.node, waited_ms)).catch(() => {});
     }
     this.#sending = false;
   }
 
-  #tell(): void {
-    for (const listener of this.#listeners) listener();
+  #tell(lag_ms: Duration | null): void {
+    for (const listener of this.#listeners) listener(lag_ms);
+  }
+
+  /** How long ago that was, by the server's clock as this node carries it on. Nodes of an older version do not say. */
+  #lag(since: string | undefined): Duration | null {
+    if (since === undefined || this.#clock_ahead === null) return null;
+    return Math.max(0, performance.now() + this.#clock_ahead - Number(since));
   }
 
   async now(): Promise<Time> {
-    return number((await this.#read((reads) => reads.ask(readClock)))[0], "now");
+    const asked_at = performance.now();
+    const now = number((await this.#read((reads) => reads.ask(readClock)))[0], "now");
+    // It was read somewhere between the question and the answer.
+    this.#clock_ahead = now - (asked_at + performance.now()) / 2;
+    return now;
   }
 
   async beat(beats: readonly Beat[]): Promise<void> {
@@ -173,7 +193,7 @@ export class PostgresSharing implements Sharing {
     return (await this.#read((reads) => reads.ask(findNamedRecords, ...rows.parameters()))).map(recordOf);
   }
 
-  listen(onSignal: () => void): () => void {
+  listen(onSignal: (lag_ms: Duration | null) => void): () => void {
     this.#listeners.add(onSignal);
     return () => this.#listeners.delete(onSignal);
   }

@@ -191,6 +191,32 @@ export const transportReasons: readonly Reason[] = [
     mended_by: "nobody",
   },
 
+  {
+    codes: [429],
+    reason: "draining",
+    cause: "The node that was called takes no new work: an operator drains it, most often to replace it.",
+    remedy: "Repeat the request: behind a load balancer another node answers it. Leases stay valid at every node.",
+    mended_by: "nobody",
+  },
+  {
+    codes: [404],
+    reason: "unknown_node",
+    cause: "No node of this name was heard of in the last minutes.",
+    remedy: "List the nodes (`handfast nodes`); their names are set with --node.",
+  },
+  {
+    codes: [404],
+    reason: "node_gone",
+    cause: "The node has ended, or was not heard of for a while.",
+    remedy: "Nothing is left to drain there; whatever it held, other nodes go on with.",
+  },
+  {
+    codes: [409],
+    reason: "not_among_several",
+    cause: "The relay keeps its handoffs in a file of its own: there is no other node that its work could go to.",
+    remedy: "Stop it with SIGTERM: it finishes what was asked, and leases are kept until it is back.",
+  },
+
   // The relay's own troubles
   {
     codes: [507],

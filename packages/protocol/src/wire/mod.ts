@@ -15,6 +15,7 @@ export * from "./imports.ts";
 export * from "./list.ts";
 export * from "./manifests.ts";
 export * from "./named.ts";
+export * from "./nodes.ts";
 export * from "./operations.ts";
 export * from "./payload.ts";
 export * from "./problem.ts";

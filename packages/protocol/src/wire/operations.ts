@@ -15,6 +15,7 @@ import type { correlation_view, handoff_page, handoff_view } from "./handoff.ts"
 import type * as imports from "./imports.ts";
 import type { conversation_query, dead_letter_filter, event_query, handoff_filter, log_query } from "./list.ts";
 import type * as manifests from "./manifests.ts";
+import type { node_page } from "./nodes.ts";
 import type * as questions from "./questions.ts";
 import type { agent_reliability } from "./reliability.ts";
 import type * as routing from "./routes.ts";
@@ -100,6 +101,9 @@ export const routes = {
   routes: get("/v1/routes"),
   set_route: put("/v1/routes/{capability}"),
   drop_route: drop("/v1/routes/{capability}"),
+  nodes: get("/v1/nodes"),
+  drain_node: post("/v1/nodes/{name}/drain"),
+  undrain_node: drop("/v1/nodes/{name}/drain"),
   healthz: get("/healthz"),
   readyz: get("/readyz"),
   metrics: get("/metrics"),
@@ -227,6 +231,9 @@ export interface Operations {
   set_route: Act<{ readonly capability: string }, typeof routing.route_body, typeof routing.route_view>;
   drop_route: Op<{ readonly capability: string }, Nothing, undefined, { readonly done: true }>;
 
+  nodes: Read<Nothing, Nothing, typeof node_page>;
+  drain_node: Op<Name, Nothing, Nothing, Of<typeof node_page>>;
+  undrain_node: Op<Name, Nothing, undefined, Of<typeof node_page>>;
   healthz: Read<Nothing, Nothing, typeof health>;
   readyz: Read<Nothing, Nothing, typeof health>;
   metrics: Raw<Nothing, Nothing>;

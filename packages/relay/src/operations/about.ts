@@ -59,14 +59,29 @@ export const metrics = operation(
       throw new Problem(401, "operator_only", "The figures are for operators: give the operator's token.");
     }
     const { engine, store, limits: own } = relay;
+    // Before anything is asked of it: what that waits for is then seen.
+    const pool = store.server?.pool();
+    const [counts, held] = await Promise.all([
+      promptly(store.counts(namespace), own.figures_wait_ms),
+      promptly(store.server?.heldBack(), own.figures_wait_ms),
+    ]);
     const text = await relay.metrics.text({
       stats: engine.stats(),
-      counts: await store.counts(namespace),
+      counts,
+      server: pool === undefined ? null : { pool, held },
       measured: relay.reliability.busiest(own.reliability_gauges, engine.now()),
     });
     return { kind: "text", status: 200, headers: { "content-type": relay.metrics.content_type }, text };
   },
 );
+
+/** Null: it failed, or did not come in time. The figures tell that too, and the others must not wait for it. */
+async function promptly<Answer>(answer: Promise<Answer> | undefined, most_ms: number): Promise<Answer | null> {
+  if (answer === undefined) return null;
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(resolve, most_ms, null);
+  return Promise.race([answer.catch(() => null), late]).finally(() => clearTimeout(timer));
+}
 
 const told = [
   "body_bytes",

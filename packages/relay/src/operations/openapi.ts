@@ -133,6 +133,11 @@ function describeStatus(status: number): string {
   );
 }
 
+/** 503 is of the call: that no agent came in time is told of a handoff, never of a call. */
+function describeProblem(code: number): string {
+  return code === 503 ? "This node can do nothing for now." : (statusCode(code)?.title ?? "A problem.");
+}
+
 const always = [400, 429, 500, 503];
 
 function problems(each: Operation) {
@@ -148,7 +153,7 @@ function problems(each: Operation) {
       .map((code) => [
         String(code),
         {
-          description: statusCode(code)?.title ?? "A problem.",
+          description: describeProblem(code),
           content: { "application/problem+json": { schema: { $ref: reference("problem") } } },
         },
       ]),

@@ -16,6 +16,7 @@ import type { Registration } from "../identity/registration.ts";
 import type { RelayKey } from "../identity/relay-key.ts";
 import type { RelayLimits } from "../limits.ts";
 import type { Metrics } from "../metrics.ts";
+import type { Nodes } from "../nodes/nodes.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { Schemas } from "../schemas/schemas.ts";
 
@@ -39,6 +40,7 @@ export interface Relay {
   readonly key: RelayKey;
   readonly artifacts: Artifacts;
   readonly metrics: Metrics;
+  readonly nodes: Nodes;
   /** For salts and ids. */
   readonly randomBytes: (count: number) => Uint8Array;
   readonly limits: RelayLimits;

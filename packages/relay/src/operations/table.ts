@@ -17,6 +17,7 @@ import * as imports from "./imports.ts";
 import { log } from "./log.ts";
 import * as manifests from "./manifests.ts";
 import * as negotiations from "./negotiations.ts";
+import * as nodes from "./nodes.ts";
 import { openApiOperation } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import * as outcome from "./outcome.ts";
@@ -101,6 +102,9 @@ export const operations: readonly Operation[] = [
   routes.listRoutes,
   routes.setRoute,
   routes.dropRoute,
+  nodes.listNodes,
+  nodes.drainNode,
+  nodes.undrainNode,
 
   about.healthz,
   about.readyz,

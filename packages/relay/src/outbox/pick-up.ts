@@ -63,11 +63,15 @@ export class PickUp {
   }
 
   async #look(): Promise<void> {
-    const { outbox, limits, log } = this.#options;
+    const { relay, outbox, limits, log } = this.#options;
     try {
       const rows = limits.outbox_rows;
       // Where there are more, they are not kept waiting.
-      while (!this.#stopped && (await outbox.take(rows, (posted) => this.#judge(posted))) === rows);
+      while (
+        !this.#stopped &&
+        !relay.nodes.isDraining &&
+        (await outbox.take(rows, (posted) => this.#judge(posted))) === rows
+      );
       this.#is_failing = false;
     } catch (error) {
       if (!this.#is_failing) log.warn({ err: error }, "what was posted could not be picked up; it is tried again");

@@ -10,9 +10,9 @@ import type { RelayLimits } from "../limits.ts";
 import type { Call, Operation, Reply, RequestFacts } from "../operations/operation.ts";
 import type { Relay } from "../operations/relay.ts";
 import { operations } from "../operations/table.ts";
-import { Problem } from "../problem.ts";
+import { draining, Problem } from "../problem.ts";
 import { type Fit, fitter } from "../schemas/fit.ts";
-import { InFlight, type Place, vital, type WhyEnded } from "./in-flight.ts";
+import { InFlight, of_leases, type Place, vital, type WhyEnded } from "./in-flight.ts";
 import { asProblem, mistake } from "./problem-document.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { ReplyRoom } from "./reply-room.ts";
@@ -59,6 +59,8 @@ interface Served {
   /** See `vital` and `pages`. */
   readonly is_vital: boolean;
   readonly is_page: boolean;
+  /** See `of_leases`. */
+  readonly is_of_leases: boolean;
 }
 
 export interface CallsOptions {
@@ -98,6 +100,7 @@ const served: ReadonlyMap<string, Served> = new Map(
       fitSigned: operation.signed === undefined ? null : fitter(operation.signed, "body"),
       is_vital: vital.has(operation.name),
       is_page: pages.has(operation.name),
+      is_of_leases: of_leases.has(operation.name),
     },
   ]),
 );
@@ -133,6 +136,15 @@ export class Calls {
     this.in_flight.stop();
   }
 
+  /** Whoever waits gets an answer now, and nothing new is taken until `resume`. */
+  drain(): void {
+    this.in_flight.drain();
+  }
+
+  resume(): void {
+    this.in_flight.resume();
+  }
+
   /** From the request to its answer. Never rejects: what goes wrong is the carrier's to tell. */
   async take(name: string, carrier: Carrier): Promise<void> {
     const began = performance.now();
@@ -146,6 +158,7 @@ export class Calls {
       place = this.in_flight.open(asked.is_vital, carrier);
       const identified = carrier.identify(operation);
       const visitor = identified instanceof Promise ? await identified : identified;
+      this.#checkDraining(asked, visitor);
       this.#notice(visitor, place);
       const said = carrier.said(operation);
       const wait_ms = this.#checkSaid(asked, said, place);
@@ -175,9 +188,15 @@ export class Calls {
     }
   }
 
+  /** A node that takes no new work: what is left to do there is about leases, about itself, and for operators. */
+  #checkDraining({ operation, is_of_leases }: Served, visitor: Caller | null): void {
+    if (!this.in_flight.draining || is_of_leases || operation.tag === "relay" || visitor?.role === "operator") return;
+    throw draining();
+  }
+
   #notice(visitor: Caller | null, place: Place): void {
     if (visitor === null) return;
-    this.in_flight.belongs(place, visitor.name);
+    this.in_flight.belongs(place, visitor);
     this.#relay.directory.seen(visitor.name, null);
   }
 

@@ -4,11 +4,12 @@
  */
 
 import type { Surroundings } from "@handfast/engine";
+import type { Caller } from "../identity/caller.ts";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { Tally } from "../tally.ts";
 
-export type WhyEnded = "revoked" | "stopping";
+export type WhyEnded = "revoked" | "stopping" | "draining";
 
 /** Whether the relay is alive, and what those who hold leases must say in time: a crowd does not keep these out. */
 export const vital: ReadonlySet<string> = new Set([
@@ -18,6 +19,19 @@ export const vital: ReadonlySet<string> = new Set([
   "ack",
   "heartbeat",
   "checkpoint",
+  "complete",
+  "fail",
+  "reject",
+  "release",
+]);
+
+/** What whoever holds a lease says of it is taken to the last, also by a node that takes no new work. */
+export const of_leases: ReadonlySet<string> = new Set([
+  "ack",
+  "heartbeat",
+  "write_chunk",
+  "checkpoint",
+  "ask",
   "complete",
   "fail",
   "reject",
@@ -39,14 +53,27 @@ export class InFlight {
   readonly #streams = new Tally();
   readonly #whenIdle: (() => void)[] = [];
   #stopping = false;
+  #draining = false;
 
   constructor(limits: RelayLimits, surroundings: Surroundings) {
     this.#limits = limits;
     this.#surroundings = surroundings;
   }
 
-  get stopping(): boolean {
-    return this.#stopping;
+  /** Whoever waits is sent away: for good, or to another node. */
+  get ending(): boolean {
+    return this.#stopping || this.#draining;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** How many calls of agents are in flight: those of operators, and whether it is alive, keep no node from being drained. */
+  get ofAgents(): number {
+    let count = 0;
+    for (const { is_counted, is_operators } of this.#taken) if (is_counted && !is_operators) count += 1;
+    return count;
   }
 
   /** The call is told when it should wait no longer. Throws where the relay has too many calls in flight. */
@@ -59,9 +86,10 @@ export class InFlight {
   }
 
   /** Throws where the caller has too many already. */
-  belongs(place: Place, caller: string): void {
-    place.caller = caller;
-    this.#count(place.is_vital ? this.#vital_calls : this.#calls, caller, "calls");
+  belongs(place: Place, { name, role }: Pick<Caller, "name" | "role">): void {
+    place.caller = name;
+    place.is_operators = role === "operator";
+    this.#count(place.is_vital ? this.#vital_calls : this.#calls, name, "calls");
     place.is_counted = true;
   }
 
@@ -112,6 +140,16 @@ export class InFlight {
     for (const place of this.#taken) place.call.end("stopping");
   }
 
+  /** What waits ends now. What comes from here on is its operation's to refuse, or to finish. */
+  drain(): void {
+    this.#draining = true;
+    for (const place of this.#taken) place.call.end("draining");
+  }
+
+  resume(): void {
+    this.#draining = false;
+  }
+
   /** Resolves when no call is in flight any more, or after so long. */
   async idle(most_ms: number): Promise<void> {
     if (this.#taken.size === 0) return;
@@ -128,6 +166,7 @@ export class Place {
   readonly is_vital: boolean;
   caller = "";
   is_counted = false;
+  is_operators = false;
   is_waiting = false;
 
   constructor(call: Endable, is_vital: boolean) {

@@ -57,14 +57,14 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** The relay cannot confirm anything for now: whoever stands in front of several nodes should turn to another one. */
-const unavailable: ReadonlySet<string> = new Set(["commit_unknown", "store_away"]);
+/** Nothing can be had of this node for now: whatever stands before several nodes knows by 503 to go to another. */
+const unavailable: ReadonlySet<string> = new Set(["commit_unknown", "store_away", "draining"]);
 
 /**
  * The HTTP status tells how the call went: output that does not fit is the caller's doing, not a bad gateway; a store that is
  * away is no mistake of the relay.
  */
 function httpStatus({ code, reason }: Problem): number {
-  if (code === 502) return 422;
-  return code === 500 && unavailable.has(reason) ? 503 : code;
+  if (unavailable.has(reason)) return 503;
+  return code === 502 ? 422 : code;
 }

@@ -115,6 +115,12 @@ export class SharedDisk {
       namedRecords: async () => [],
       hear: async () => {},
       heard: async () => ({ signs: [], read_at: this.#timeline.now }),
+      nodes: {
+        life: "",
+        sign: async () => false,
+        all: async () => ({ nodes: [], read_at: this.#timeline.now }),
+        ask: async () => {},
+      },
       appendText: async () => {},
       readText: async () => null,
       listenToText: () => () => {},
@@ -122,8 +128,9 @@ export class SharedDisk {
         throw new Error("artifacts are not simulated");
       },
       listen: (onSignal) => {
-        this.#listeners.set(onSignal, session);
-        return () => this.#listeners.delete(onSignal);
+        const heard = () => onSignal(null);
+        this.#listeners.set(heard, session);
+        return () => this.#listeners.delete(heard);
       },
     };
   }

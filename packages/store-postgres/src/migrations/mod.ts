@@ -6,6 +6,7 @@ import { outbox } from "./002-outbox.ts";
 import { nodes } from "./003-nodes.ts";
 import { recordChanges } from "./004-record-changes.ts";
 import { sharedLife } from "./005-shared-life.ts";
+import { nodeSigns } from "./006-node-signs.ts";
 
 export const migrations: Migrations = [
   { name: "initial", sql: initial, oldest_reader: 1 },
@@ -13,4 +14,5 @@ export const migrations: Migrations = [
   { name: "nodes", sql: nodes, oldest_reader: 1 },
   { name: "record-changes", sql: recordChanges, oldest_reader: 1 },
   { name: "shared-life", sql: sharedLife, oldest_reader: 1 },
+  { name: "node-signs", sql: nodeSigns, oldest_reader: 1 },
 ];

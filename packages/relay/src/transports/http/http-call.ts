@@ -11,6 +11,7 @@ import type { Relay } from "../../operations/relay.ts";
 import { Problem } from "../../problem.ts";
 import type { AnyCall, Calls, Carrier, Said } from "../calls.ts";
 import { checkHostAndOrigin } from "../guard.ts";
+import type { WhyEnded } from "../in-flight.ts";
 import { asProblem } from "../problem-document.ts";
 import { idempotencyKeyOf, traceparentOf } from "../request-facts.ts";
 import type { Outlet } from "../room-account.ts";
@@ -35,6 +36,7 @@ export class HttpCall implements Carrier {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #controller = new AbortController();
+  #isUpload = false;
 
   constructor(options: HttpCallOptions, request: FastifyRequest, reply: FastifyReply) {
     this.#options = options;
@@ -54,8 +56,9 @@ export class HttpCall implements Carrier {
     if (request.raw.socket.destroyed) this.end();
   }
 
-  end(): void {
-    this.#controller.abort();
+  /** What a caller is just putting up, a node that drains still takes. */
+  end(why?: WhyEnded): void {
+    if (why !== "draining" || !this.#isUpload) this.#controller.abort();
   }
 
   identify(operation: Operation): Promise<Caller | null> {
@@ -68,6 +71,7 @@ export class HttpCall implements Carrier {
 
   said(operation: Operation): Said {
     const { params, query, headers } = this.#request;
+    this.#isUpload = operation.streams_body === true;
     const wait_ms = operation.waits === true ? waitOf(headers["prefer"]) : 0;
     return { params, query, wait_ms, facts: this.#facts(operation) };
   }
@@ -175,7 +179,7 @@ export class HttpCall implements Carrier {
     metrics.streamOpened();
     try {
       const { sse_keep_alive_ms: keep_alive_ms, sse_drain_ms: drain_ms } = limits;
-      const isStopping = () => calls.in_flight.stopping;
+      const isStopping = () => calls.in_flight.ending;
       const end = await sendEvents(this.#reply.raw, events, { keep_alive_ms, drain_ms }, isStopping);
       if (end === "cut") metrics.streamCut();
     } catch (error) {

@@ -82,6 +82,10 @@ export class HttpServer {
     app.removeAllContentTypeParsers();
     // Bodies are read by the operation's own rules, after the caller is known.
     app.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
+    // Whoever kept a connection open to a node that drains comes by another one, which may lead to another node.
+    app.addHook("onSend", async (_request, reply) => {
+      if (this.#options.calls.in_flight.draining) reply.header("connection", "close");
+    });
     app.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     app.setNotFoundHandler((request, reply) => this.#fail(notServed(request.url), request, reply));
     app.server.on("checkExpectation", (request, response) =>

@@ -1,9 +1,10 @@
 /** Why a connection ends: the close codes of spec/websocket.md, and what is said before the close. */
 
-import { Problem } from "../../problem.ts";
+import { draining, Problem } from "../../problem.ts";
 
 export const closes = {
   stopping: 1001,
+  draining: 1001,
   frame_too_large: 1009,
   malformed: 4400,
   identity: 4401,
@@ -14,6 +15,14 @@ export const closes = {
 } as const;
 
 export type CloseReason = keyof typeof closes;
+
+/** The peer did nothing wrong: it comes back, to this relay or to another node of it. */
+export type Farewell = "stopping" | "draining";
+
+export const farewells: Readonly<Record<Farewell, () => Problem>> = {
+  stopping: () => new Problem(429, "stopping", "The relay is stopping; come back in a moment.", {}, 1),
+  draining,
+};
 
 /** Thrown where a peer's fault, or its own limit, leaves nothing but to close. */
 export class ConnectionEnd extends Error {

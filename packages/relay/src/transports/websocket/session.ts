@@ -2,7 +2,7 @@
  * One connection, from its hello to its end, whatever socket is below it.
  *
  * States: greeting (its identity is not proven yet; frames that come after the hello wait) → open → finishing (the relay
- * stops: what is in flight is still answered, nothing more is taken) → over (a close was sent, or the socket is gone).
+ * stops or drains: what is in flight is still answered, nothing more is taken) → over (a close was sent, or the socket is gone).
  * What did not reach the peer by then is given back.
  */
 
@@ -17,7 +17,7 @@ import { Problem } from "../../problem.ts";
 import type { Calls } from "../calls.ts";
 import { problemDocument } from "../problem-document.ts";
 import { Bearer } from "./bearer.ts";
-import { type CloseReason, ConnectionEnd, closes, malformed } from "./connection-end.ts";
+import { type CloseReason, ConnectionEnd, closes, type Farewell, farewells, malformed } from "./connection-end.ts";
 import { type Frame, readFrame } from "./frame.ts";
 import { addProofs } from "./frame-proofs.ts";
 import type { FrameListener, FrameSocket } from "./frame-socket.ts";
@@ -61,6 +61,7 @@ export class Session implements FrameListener {
   #heard_at: number;
   #pinged_at: number;
   #over_at = 0;
+  #farewell: Farewell = "stopping";
 
   constructor(socket: FrameSocket, options: SessionOptions) {
     const { relay, limits, surroundings } = options;
@@ -326,12 +327,12 @@ export class Session implements FrameListener {
     }
   }
 
-  /** The relay stops: what waits is answered with what there is, what is in flight is finished, then it is closed. */
-  finish(): void {
+  /** Nothing more is taken: what waits is answered with what there is, what is in flight is finished, then it is closed. */
+  finish(why: Farewell): void {
     if (this.isOver) return;
     this.#state = "finishing";
-    const detail = "The relay is stopping; come back in a moment.";
-    this.#options.calls.room.dismiss(this.outbox, new Problem(429, "stopping", detail, {}, 1));
+    this.#farewell = why;
+    this.#options.calls.room.dismiss(this.outbox, farewells[why]());
     this.#regulate();
     this.#open.end();
     this.#farewellIfIdle();
@@ -340,7 +341,7 @@ export class Session implements FrameListener {
   #farewellIfIdle(): void {
     if (this.#open.size > 0 || this.isOver) return;
     this.outbox.flush();
-    this.#close("stopping");
+    this.#close(this.#farewell);
   }
 
   #end(reason: "slow_reader" | "hello_timeout", detail: string): void {

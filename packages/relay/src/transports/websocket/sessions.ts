@@ -8,6 +8,7 @@ import type { Relay } from "../../operations/relay.ts";
 import { Problem } from "../../problem.ts";
 import { Tally } from "../../tally.ts";
 import type { Calls } from "../calls.ts";
+import { type Farewell, farewells } from "./connection-end.ts";
 import type { FrameSocket } from "./frame-socket.ts";
 import { Session } from "./session.ts";
 import { Strangers } from "./strangers.ts";
@@ -28,7 +29,8 @@ export class WebSocketSessions {
   readonly #strangers: Strangers;
   readonly #whenEmpty: (() => void)[] = [];
   readonly #stopRevocations: () => void;
-  #is_stopping = false;
+  /** Why no connection is taken, and those there are end; null: they are. */
+  #farewell: Farewell | null = null;
   #swept_at = 0;
   #cancelSweep: (() => void) | null = null;
 
@@ -41,7 +43,7 @@ export class WebSocketSessions {
   /** Throws a Problem where no further connection is taken now. */
   checkRoom(): void {
     const { ws_connections } = this.#options.limits;
-    if (this.#is_stopping) throw new Problem(429, "stopping", "The relay is stopping; come back in a moment.", {}, 1);
+    if (this.#farewell !== null) throw farewells[this.#farewell]();
     if (this.#by_caller.total < ws_connections) return;
     throw new Problem(429, "too_many_connections", "The relay has as many connections as it takes.", {}, 5);
   }
@@ -62,7 +64,7 @@ export class WebSocketSessions {
     this.#sessions.add(session);
     this.#strangers.add(session);
     relay.metrics.connectionOpened();
-    if (this.#is_stopping) session.finish();
+    if (this.#farewell !== null) session.finish(this.#farewell);
     if (this.#cancelSweep === null) {
       this.#swept_at = surroundings.now();
       this.#sweepLater();
@@ -70,14 +72,28 @@ export class WebSocketSessions {
     return session;
   }
 
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Answers what is in flight, and tells everybody to go to another node. No connection is taken until `resume`. */
+  drain(): void {
+    this.#farewell = "draining";
+    for (const session of [...this.#sessions]) session.finish("draining");
+  }
+
+  resume(): void {
+    if (this.#farewell === "draining") this.#farewell = null;
+  }
+
   /** Answers what is in flight, tells everybody to come back, and waits until they are gone. */
   async stop(): Promise<void> {
-    this.#is_stopping = true;
+    this.#farewell = "stopping";
     this.#stopRevocations();
     if (this.#sessions.size > 0) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#whenEmpty.push(resolve);
-      for (const session of [...this.#sessions]) session.finish();
+      for (const session of [...this.#sessions]) session.finish("stopping");
       const cut = () => {
         for (const session of [...this.#sessions]) session.cut();
       };

@@ -1,0 +1,53 @@
+/** Which nodes work on the database, by what each says of itself. */
+
+import { randomUUID } from "node:crypto";
+import type { NodeSign, SharedNodes } from "@handfast/engine";
+import { Rows, textArray } from "./arrays.ts";
+import type { Reads } from "./connection.ts";
+import { number, type Row, text, truth } from "./rows.ts";
+import { readClock } from "./sql/clock.ts";
+import { askNodes, findNodes, nodeShape, putNode } from "./sql/node.ts";
+
+type Read = <Value>(read: (reads: Reads) => Promise<Value>) => Promise<Value>;
+
+export class PostgresNodes implements SharedNodes {
+  readonly life = randomUUID();
+  readonly #read: Read;
+
+  constructor(read: Read) {
+    this.#read = read;
+  }
+
+  async sign(sign: NodeSign): Promise<boolean> {
+    const rows = new Rows(nodeShape);
+    rows.add({ life: this.life, ...sign });
+    const [row] = await this.#read((reads) => reads.ask(putNode, ...rows.parameters()));
+    return truth(row, "asked");
+  }
+
+  async all() {
+    const [clock] = await this.#read((reads) => reads.ask(readClock));
+    const rows = await this.#read((reads) => reads.ask(findNodes));
+    return { nodes: rows.map(nodeOf), read_at: number(clock, "now") };
+  }
+
+  async ask(lives: readonly string[], drain: boolean): Promise<void> {
+    await this.#read((reads) => reads.ask(askNodes, textArray(lives), String(drain)));
+  }
+}
+
+function nodeOf(row: Row) {
+  return {
+    life: text(row, "life"),
+    name: text(row, "name"),
+    version: text(row, "version"),
+    since: number(row, "since"),
+    asked: truth(row, "asked"),
+    draining: truth(row, "draining"),
+    connections: number(row, "connections"),
+    calls: number(row, "calls"),
+    claims: number(row, "claims"),
+    ended: truth(row, "ended"),
+    heard_at: number(row, "heard_at"),
+  };
+}
