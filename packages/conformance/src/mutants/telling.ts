@@ -82,8 +82,8 @@ export const telling: readonly Mutant[] = [
     killed_by: ["SEE-2", "CANCEL-2"],
     edits: [
       {
-        file: "packages/relay/src/operations/parties.ts",
-        find: 'return caller.role === "operator" || isParty(handoff, caller.name);',
+        file: "packages/relay/src/operations/sight.ts",
+        find: 'return role === "operator" || accepted.from === name || accepted.to === name;',
         replace: "return true;",
       },
     ],
