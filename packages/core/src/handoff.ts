@@ -62,7 +62,7 @@ export interface UnderContract {
   readonly id: string;
   /** Null: none was agreed on. */
   readonly price: Price | null;
-  /** Its clocks and counts are all that the contract gives: what it then misses, its provider missed. */
+  /** Its clocks and counts are all that the contract gives, and what its provider spoke of: what it then misses, that missed. */
   readonly in_full: boolean;
   /** Its sender asked for fewer attempts than the contract gives: what then fails might not have, in the end. */
   readonly fewer_attempts?: true;

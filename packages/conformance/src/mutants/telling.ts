@@ -89,6 +89,18 @@ export const telling: readonly Mutant[] = [
     ],
   },
   {
+    name: "former-holder-sees-on",
+    breaks: "Whoever gave a handoff back goes on seeing it.",
+    killed_by: ["SEE-4"],
+    edits: [
+      {
+        file: "packages/relay/src/operations/sight.ts",
+        find: "const next = holders[last + 1];",
+        replace: "const next = holders[holders.length];",
+      },
+    ],
+  },
+  {
     name: "log-of-all",
     breaks: "An agent reads the log of all.",
     killed_by: ["LOG-1"],

@@ -142,9 +142,10 @@ export const underContract: readonly Check[] = [
     section: under,
     features,
     run: async (t) => {
-      const between = await trade(t);
+      const output_schema = { type: "string", minLength: 2 };
+      const between = await trade(t, { output_schema });
       const { asker, provider } = between;
-      const schemas = { input_schema: { type: "integer" }, output_schema: { type: "string", minLength: 2 } };
+      const schemas = { input_schema: { type: "integer" }, output_schema };
       const { contract_id } = await contract(between, schemas);
       await asker.refused("submit", { body: { contract: contract_id, input: "x" } }, 422, "input_unfit");
       await asker.submit({ contract: contract_id, input: 1 });

@@ -99,7 +99,7 @@ export class Round {
   }
 
   /** What keeps it from meeting the terms, beyond what a search looks at; null: nothing. */
-  #lack({ agent_id, capability }: Candidate): KeptMiss | null {
+  #lack({ agent_id, capability, schemas }: Candidate): KeptMiss | null {
     const { canSign, limits } = this.#options;
     const { request } = this.#asked;
     const miss = (lack: string) => missOf(agent_id, capability, lack);
@@ -111,7 +111,11 @@ export class Round {
     if (timeout_seconds !== undefined && timeout_seconds * 1_000 > given_ms) {
       return miss(`It may take ${timeout_seconds * 1_000} ms for one attempt, and is given ${given_ms} ms.`);
     }
-    return null;
+    // Nobody is bound by a manifest to an output that it never promised; whoever is asked may agree to it itself.
+    const { output } = schemas;
+    if (request.output_schema === undefined || output.verdict === "proven" || capability.proposes === true) return null;
+    const because = output.because === undefined ? "" : `: ${output.because}`;
+    return miss(`Its manifest does not prove that its output is what is asked for${because}.`);
   }
 
   #tooDear({ agent_id, capability, cost }: Candidate): KeptMiss | null {
