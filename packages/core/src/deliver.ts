@@ -3,6 +3,7 @@
 import { type Change, refusal } from "./change.ts";
 import type { Command, Decision } from "./command.ts";
 import { endByRelay } from "./end.ts";
+import type { Handoff, Holder, Queued } from "./handoff.ts";
 
 type Deliver = Extract<Command, { type: "deliver" }>;
 type Exclude = Extract<Command, { type: "exclude" }>;
@@ -22,7 +23,9 @@ export function deliver(change: Change, command: Deliver): Decision {
   const attempt_left_ms = handoff.continues_ms ?? accepted.terms.attempt_ms ?? promised_ms;
   change.set({
     fence,
-    holders: [...handoff.holders, { fence, agent, worker }].slice(-context.limits.max_holders_kept),
+    holders: [...handoff.holders, { fence, agent, worker, ...taken(handoff, status, agent) }].slice(
+      -context.limits.max_holders_kept,
+    ),
     prefer: null,
     why,
     status: {
@@ -48,6 +51,26 @@ export function deliver(change: Change, command: Deliver): Decision {
   });
   change.emit({ type: "delivered", code: 210, agent, worker, fence, why });
   return change.done();
+}
+
+/** Another agent held it last: what it is shown from now on. */
+function taken(handoff: Handoff, status: Queued, agent: string): Pick<Holder, "before"> {
+  const last = handoff.holders.at(-1);
+  if (last === undefined || last.agent === agent) return {};
+  const { version, seq, attempts, deliveries, checkpoint, spent, charged_for, charged_by } = handoff;
+  return {
+    before: {
+      version,
+      seq,
+      status,
+      attempts,
+      deliveries,
+      checkpoint,
+      spent,
+      ...(charged_for === undefined ? {} : { charged_for }),
+      ...(charged_by === undefined ? {} : { charged_by }),
+    },
+  };
 }
 
 /** The agent's manifest changed since the submit, and the input does not fit it any more. */

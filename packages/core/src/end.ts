@@ -3,7 +3,16 @@
 import type { Change } from "./change.ts";
 import { bill, judge } from "./contract.ts";
 import type { AttemptExcuse } from "./excuse.ts";
-import { type EndState, type HandoffError, hasEnded, type Lease, laneOf, type Outcome, type Usage } from "./handoff.ts";
+import {
+  any_capability,
+  type EndState,
+  type HandoffError,
+  hasEnded,
+  type Lease,
+  laneOf,
+  type Outcome,
+  type Usage,
+} from "./handoff.ts";
 
 const deadStates: ReadonlySet<EndState> = new Set(["failed", "rejected", "expired"]);
 
@@ -48,7 +57,7 @@ export function end(
     ...(excuse === null ? {} : { excuse }),
     ...(contract === null ? {} : { contract }),
   });
-  if (outcome.usage !== null) charge(change, outcome.usage);
+  if (outcome.usage !== null && outcome.agent !== null) charge(change, outcome.usage, outcome.agent);
   const lane = laneOf(accepted);
   if (lane !== null) change.follow({ kind: "free_lane", lane });
 }
@@ -78,13 +87,17 @@ export function endByRelay(
 }
 
 /** What was used counts against the handoff's own budget and every one above it; under a contract never above its price. */
-export function charge(change: Change, reported: Usage): void {
-  const { spent, accepted, billed: before } = change.handoff;
+export function charge(change: Change, reported: Usage, agent: string): void {
+  const { spent, accepted, billed: before, charged_by = [] } = change.handoff;
   const billed = bill(change.handoff, reported);
   const usage = billed === null ? reported : { ...reported, cost: billed.cost - (before?.cost ?? 0) };
   if (billed !== null) change.set({ billed });
   change.set({ spent: { ...spent, cost: spent.cost + usage.cost, tokens: spent.tokens + usage.tokens } });
-  const named = usage.cost > 0 && accepted.capability !== null ? { capability: accepted.capability } : {};
+  if (usage.cost > 0 && charged_by.length < 2 && !charged_by.includes(agent)) {
+    change.set({ charged_by: [...charged_by, agent] });
+  }
+  // Whoever is named without a capability may have done any of what it offers.
+  const named = usage.cost > 0 ? { capability: accepted.capability ?? any_capability } : {};
   for (const id of accepted.budget_holders) {
     change.follow({ kind: "command", id, command: { type: "charge", usage, handoffs: 0, ...named } });
   }

@@ -62,7 +62,7 @@ export interface UnderContract {
   readonly id: string;
   /** Null: none was agreed on. */
   readonly price: Price | null;
-  /** Its clocks and counts are all that the contract gives: what it then misses, its provider missed. */
+  /** Its clocks and counts are all that the contract gives, and what its provider spoke of: what it then misses, that missed. */
   readonly in_full: boolean;
   /** Its sender asked for fewer attempts than the contract gives: what then fails might not have, in the end. */
   readonly fewer_attempts?: true;
@@ -259,6 +259,23 @@ export interface Progress {
   readonly at: Time;
 }
 
+/** Whoever a fence was given to. */
+export interface Holder {
+  readonly fence: number;
+  readonly agent: string;
+  readonly worker: string;
+  /** As it stood before this delivery: what whoever held it until then is still shown. Only where that was another agent. */
+  readonly before?: Stood;
+}
+
+export interface Stood
+  extends Pick<
+    Handoff,
+    "version" | "seq" | "attempts" | "deliveries" | "checkpoint" | "spent" | "charged_for" | "charged_by"
+  > {
+  readonly status: Queued;
+}
+
 export interface Handoff {
   readonly accepted: Accepted;
   readonly version: number;
@@ -285,12 +302,14 @@ export interface Handoff {
   readonly continues_ms: Duration | null;
   readonly failures: readonly Failure[];
   /** Who held which fence, newest last: only they may still say something about it. */
-  readonly holders: readonly { readonly fence: number; readonly agent: string; readonly worker: string }[];
+  readonly holders: readonly Holder[];
   /** Fence under which the last checkpoint was written, and how many there were. */
   readonly checkpoint: { readonly fence: number; readonly number: number } | null;
   readonly questions: readonly Question[];
   readonly late: readonly LateOutcome[];
   readonly spent: Spent;
+  /** Agents whose own work on it was charged for, the first two: enough to tell each whether another was. Absent: nobody's. */
+  readonly charged_by?: readonly string[];
   /** Only under a contract with a price, once something was charged. */
   readonly billed?: Billed;
   /** Capabilities of handoffs below whose cost is in `spent`; `any_capability` where there are more than are kept. */

@@ -45,7 +45,7 @@ function isAfterTick(transition: Transition): transition is Transition & { after
 /** Everything but what a late outcome may add. */
 function withoutLateness(handoff: Handoff | null): unknown {
   if (handoff === null) return null;
-  const { late: _late, spent: _spent, seq: _seq, version: _version, ...rest } = handoff;
+  const { late: _late, spent: _spent, charged_by: _by, seq: _seq, version: _version, ...rest } = handoff;
   return rest;
 }
 

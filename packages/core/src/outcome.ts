@@ -73,7 +73,7 @@ export function fail(change: Change, command: Fail): Decision {
     delay_ms,
     end: endFailed,
   });
-  if (!hasEnded(change.handoff.status) && command.usage !== null) charge(change, command.usage);
+  if (!hasEnded(change.handoff.status) && command.usage !== null) charge(change, command.usage, command.agent);
   return change.done(lease.fence);
 }
 
@@ -93,7 +93,7 @@ export function reject(change: Change, command: Reject): Decision {
   } else {
     const { error } = command;
     requeue(change, { why: "rejected", code: 501, lease, error, ready_at: now });
-    if (command.usage !== null) charge(change, command.usage);
+    if (command.usage !== null) charge(change, command.usage, command.agent);
   }
   return change.done(lease.fence);
 }
@@ -136,7 +136,7 @@ function keepLate(change: Change, command: OutcomeCommand, no: Refusal): Decisio
   change.set({ late: [...handoff.late, { at: now, state, outcome }] });
   const { agent, worker, fence, evidence } = command;
   change.emit({ type: "late", state, code, agent, worker, fence, evidence, output: outcome.output });
-  if (command.usage !== null) charge(change, command.usage);
+  if (command.usage !== null) charge(change, command.usage, command.agent);
   return change.refused(no, command.fence);
 }
 

@@ -4,7 +4,15 @@ import { Change, refusal } from "./change.ts";
 import { settle } from "./clocks.ts";
 import type { Command, Context, Decision, Draft, Refusal } from "./command.ts";
 import { endByRelay } from "./end.ts";
-import { type Accepted, type Budget, type Handoff, liveLease, type Spent, type Time } from "./handoff.ts";
+import {
+  type Accepted,
+  any_capability,
+  type Budget,
+  type Handoff,
+  liveLease,
+  type Spent,
+  type Time,
+} from "./handoff.ts";
 
 /** Keys of redrives and routed dead letters: no sender may take them first. */
 export const reserved_key_prefix = "handfast:";
@@ -223,8 +231,9 @@ function narrow(asked: Budget | null, above: Handoff | null): Budget | null {
 
 /** What a budget that was cut to what is left tells of: the cost of whatever was charged above. */
 function toldBy(asked: Budget | null, above: Handoff | null): Pick<Accepted, "budget_tells"> {
-  const { charged_for, accepted } = above ?? {};
-  const told = [...(charged_for ?? []), ...(accepted?.budget_tells ?? [])];
+  const { charged_for, charged_by, accepted } = above ?? {};
+  const own = charged_by === undefined ? [] : [accepted?.capability ?? any_capability];
+  const told = [...own, ...(charged_for ?? []), ...(accepted?.budget_tells ?? [])];
   const is_cut = narrow(asked, above)?.cost !== asked?.cost;
   return is_cut && told.length > 0 ? { budget_tells: [...new Set(told)] } : {};
 }

@@ -42,6 +42,7 @@ export function stateJson(handoff: Handoff): string {
     late: some(handoff.late),
     spent: isSpent(handoff.spent) ? handoff.spent : undefined,
     billed: handoff.billed,
+    charged_by: handoff.charged_by,
     charged_for: handoff.charged_for,
     has_children: handoff.has_children || undefined,
     routed: handoff.routed || undefined,

@@ -68,7 +68,7 @@ async def test_what_is_no_id_is_no_contract(agent: Agents) -> None:
 
 
 async def test_an_accepted_offer_is_a_contract_that_gets_work_done(agent: Agents, name: Name) -> None:
-    worker, need = await offering(agent, name)
+    worker, need = await offering(agent, name, output=Shout)
     ann = await agent("ann")
     [offer] = (await ann.negotiate(**need, output_schema=Shout)).offers
     contract, again = await offer.accept(), await offer.accept()
@@ -127,7 +127,8 @@ async def test_a_handler_hands_on_under_a_contract(agent: Agents, name: Name) ->
 def test_a_client_that_blocks_agrees_alike(sync_agent: Callable[..., Client], name: Name) -> None:
     capability = name("upper")
     worker = sync_agent("worker")
-    worker.capability(capability, cost={"amount": 5, "per": "handoff"})(lambda text: text.upper())
+    said = {"cost": {"amount": 5, "per": "handoff"}, "output": {"type": "string"}}
+    worker.capability(capability, **said)(lambda text: text.upper())
     worker.serve(signals=False)
     ann = sync_agent("ann")
     made = ann.negotiate(capability=capability, output_schema={"type": "string"})

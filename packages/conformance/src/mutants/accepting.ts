@@ -193,7 +193,7 @@ export const accepting: readonly Mutant[] = [
     edits: [
       {
         file: "packages/core/src/end.ts",
-        find: "if (outcome.usage !== null) charge(change, outcome.usage);",
+        find: "if (outcome.usage !== null && outcome.agent !== null) charge(change, outcome.usage, outcome.agent);",
         replace: "",
       },
     ],

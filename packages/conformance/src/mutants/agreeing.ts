@@ -82,8 +82,8 @@ export const agreeing: readonly Mutant[] = [
     edits: [
       {
         file: "packages/relay/src/directory/directory.ts",
-        find: "return this.offers(name).includes(capability) || this.offeredBefore",
-        replace: "return this.offers(name).includes(capability) && this.offeredBefore",
+        find: "return offers || this.offeredBefore",
+        replace: "return offers && this.offeredBefore",
       },
     ],
   },
@@ -147,8 +147,8 @@ export const agreeing: readonly Mutant[] = [
     edits: [
       {
         file: "packages/relay/src/contracts/standing.ts",
-        find: "intervalOf(counts).upper < min_reliability",
-        replace: "intervalOf(counts).upper < 0",
+        find: '=== "breached"',
+        replace: '=== "breached" && counts.breaches < 0',
       },
     ],
   },

@@ -82,9 +82,21 @@ export const telling: readonly Mutant[] = [
     killed_by: ["SEE-2", "CANCEL-2"],
     edits: [
       {
-        file: "packages/relay/src/operations/parties.ts",
-        find: 'return caller.role === "operator" || isParty(handoff, caller.name);',
+        file: "packages/relay/src/operations/sight.ts",
+        find: 'return role === "operator" || accepted.from === name || accepted.to === name;',
         replace: "return true;",
+      },
+    ],
+  },
+  {
+    name: "former-holder-sees-on",
+    breaks: "Whoever gave a handoff back goes on seeing it.",
+    killed_by: ["SEE-4"],
+    edits: [
+      {
+        file: "packages/relay/src/operations/sight.ts",
+        find: "const next = holders[last + 1];",
+        replace: "const next = holders[holders.length];",
       },
     ],
   },

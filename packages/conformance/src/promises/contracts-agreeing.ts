@@ -21,7 +21,7 @@ export const agreeing: readonly Check[] = [
     section: "contracts.md#terms",
     features,
     run: async (t) => {
-      const between = await trade(t);
+      const between = await trade(t, { output_schema: { type: "string" } });
       const offered = await offer(between, { output_schema: { type: "string" } });
       const { terms } = offered;
       if (terms === null) return t.that(false, "terms in the offer", offered);
@@ -97,6 +97,21 @@ export const agreeing: readonly Check[] = [
       const params = { id: begun.negotiation_id };
       t.equal(await asker.ok("negotiation", { params }), begun, "what the asker reads");
       await provider.refused("negotiation", { params }, 404, "unknown_negotiation");
+    },
+  },
+  {
+    id: "NEGO-5",
+    promise: "A manifest alone binds its provider to no output_schema that its own does not prove to be met.",
+    section: negotiating,
+    features,
+    run: async (t) => {
+      const { asker, capability, change } = await trade(t);
+      const body = { capability, output_schema: { type: "string", minLength: 2 } };
+      await asker.refused("negotiate", { body }, 406, "no_offer");
+      await change({ output_schema: { type: "string" } });
+      await asker.refused("negotiate", { body }, 406, "no_offer");
+      await change({ output_schema: { type: "string", minLength: 3 } });
+      await asker.ok("negotiate", { body });
     },
   },
   {

@@ -426,4 +426,24 @@ export const events: readonly Check[] = [
       );
     },
   },
+  {
+    id: "SEE-4",
+    promise:
+      "Whoever held it until another agent got it sees it from then on as it stood before: no event, outcome, proof or cost of what came after.",
+    section: see,
+    run: async (t) => {
+      const { sender, worker, capability } = await t.pair();
+      const next = await t.agent(capability);
+      const { id } = await sender.submit({ capability, input: 1 });
+      const lease = await worker.lease({ capabilities: [capability] });
+      await worker.act("reject", lease, { error: failure });
+      const before = (await sender.events(id)).length;
+      await next.act("complete", await next.lease({ capabilities: [capability] }), { output: 1, usage: { cost: 7 } });
+      const { state, outcome, spent, receipts } = await worker.ok("get", { params: { id }, query: { proofs: true } });
+      t.equal({ state, outcome, cost: spent.cost }, { state: "queued", outcome: null, cost: 0 }, "what it sees");
+      t.equal(receipts?.filter(({ number }) => number > lease.fence).length, 0, "documents of the other");
+      t.equal((await worker.events(id)).length, before, "how many events it sees");
+      t.equal((await sender.get(id)).spent.cost, 7, "what the sender is told that it cost");
+    },
+  },
 ];

@@ -8,7 +8,7 @@ import type { Engine, Store } from "@handfast/engine";
 import type { Artifact } from "@handfast/protocol";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
-import { isParty } from "../operations/parties.ts";
+import { seesArtifact, sightOf } from "../operations/sight.ts";
 import { Problem } from "../problem.ts";
 import { Tally } from "../tally.ts";
 import type { ArtifactBytes } from "./files.ts";
@@ -154,7 +154,10 @@ export class Artifacts {
     if (caller.role === "operator" || stored.uploaders.includes(caller.name)) return true;
     const { namespace, store } = this.#options;
     const referrers = await store.load(namespace, await store.referrers(namespace, sha256, referrers_looked_at));
-    return referrers.some((handoff) => handoff !== null && isParty(handoff, caller.name));
+    return referrers.some((handoff) => {
+      const sight = handoff === null ? null : sightOf(handoff, caller);
+      return sight !== null && seesArtifact(sight, sha256);
+    });
   }
 
   /** What a document refers to must be there, be what it says, and be visible to its author. */

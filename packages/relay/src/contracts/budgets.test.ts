@@ -198,4 +198,17 @@ describe("what a tree has cost", () => {
     expect((await view(at(1), one.id)).spent.cost).toBeNull();
     expect((await view(root, one.id)).spent.cost).toBe(104);
   });
+
+  it("is not told of work that was given to an agent by its name alone, whatever of what it offers that was", async () => {
+    const lease = await held({ cost: 1_000 });
+    await at(1).offers([{ name: "work-1" }, { name: "upper" }]);
+    const dear = await market.agent("dear", [{ name: "upper" }], { upper: price });
+    expect((await child(3, lease[2], { to: "dear" })).status).toBe(202);
+    await dear.works(1, { usage: { cost: price.amount } });
+    expect(await view(at(1), lease[0].id)).toMatchObject({ spent: { cost: null }, cost_sealed: true });
+    expect((await view(root, lease[0].id)).spent.cost).toBe(40);
+    // Nor after it dropped everything that it offers: that it did so of late is remembered.
+    await at(1).offers([]);
+    expect((await view(at(1), lease[0].id)).spent.cost).toBeNull();
+  });
 });

@@ -46,6 +46,12 @@ export interface Call {
   readonly answer: null | { readonly kind: "proposed" | "declined"; readonly content: string; readonly at: Time };
 }
 
+/** One that comes near. */
+export interface KeptMiss extends Miss {
+  /** What it lacks tells how its price compares. */
+  readonly compares?: true;
+}
+
 export type Declined = NegotiationView["declined"][number];
 
 export interface NegotiationRecord {
@@ -62,7 +68,7 @@ export interface NegotiationRecord {
   readonly offers: readonly Offer[];
   readonly calls: readonly Call[];
   readonly declined: readonly Declined[];
-  readonly near: readonly Miss[];
+  readonly near: readonly KeptMiss[];
   /** When nothing of it is of use any more. */
   readonly over_at: Time;
 }

@@ -121,4 +121,27 @@ describe("an agent that takes the capability up while it negotiates", () => {
     }
     expect(answers[0]).toEqual(answers[1]);
   });
+
+  it("is not told any more how a price in a manifest compares with what it would pay", async () => {
+    await market.agent("cheap", [upper], { upper: { amount: 10, per: "handoff" } });
+    const answers: unknown[] = [];
+    for (const amount of [50, 1_000]) {
+      const asker = await market.agent(`asker-${amount}`);
+      const most = { amount, per: "handoff" };
+      const first = await asker.negotiate({ ...need, agents: ["provider", "cheap"], max_cost: most });
+      expect(first.body.near).toHaveLength(amount === 50 ? 1 : 0);
+      await asker.offers([upper]);
+      const { offers, declined, near } = (await asker.get(`/v1/negotiations/${first.body.negotiation_id}`)).body;
+      answers.push({ offers, declined, near });
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    const lacks = ["Its price is sealed, and not shown to the asker."];
+    expect(answers[0]).toMatchObject({
+      offers: [],
+      near: [
+        { agent_id: "cheap", lacks },
+        { agent_id: "provider", lacks },
+      ],
+    });
+  });
 });

@@ -2,15 +2,15 @@
 
 import type { Time } from "@handfast/core";
 import { canonicalJson, makeId } from "@handfast/protocol";
-import type { Miss, NegotiationRequest } from "@handfast/protocol/wire";
+import type { NegotiationRequest } from "@handfast/protocol/wire";
 import type { RelayLimits } from "../limits.ts";
 import { askedTerms, attemptAsked } from "./asked-terms.ts";
-import type { Call, Declined, Offer } from "./contract-record.ts";
+import type { Call, Declined, KeptMiss, Offer } from "./contract-record.ts";
 import type { Parties } from "./contracts.ts";
 import { dearer, priceWords } from "./dearer.ts";
 import type { Negotiations } from "./negotiations.ts";
 import type { Asker, Candidate } from "./seek.ts";
-import { sealed_words } from "./show.ts";
+import { missOf, sealed_price, sealed_words } from "./show.ts";
 
 export interface RoundOptions {
   readonly namespace: string;
@@ -40,7 +40,7 @@ export class Round {
   readonly offers: Offer[] = [];
   readonly calls: Call[] = [];
   readonly declined: Declined[] = [];
-  readonly missed: Miss[] = [];
+  readonly missed: KeptMiss[] = [];
   /** Whose price the asker is shown, or told how it compares. */
   readonly looks: Look[] = [];
   readonly #options: RoundOptions;
@@ -64,8 +64,8 @@ export class Round {
     const { limits, table } = this.#options;
     const { agent_id, capability, cost } = candidate;
     if (agent_id === this.#asked.asker.name) return;
-    const lack = this.#lack(candidate);
-    if (lack !== null) return this.#miss(candidate, lack);
+    const lack = this.#lack(candidate) ?? this.#tooDear(candidate);
+    if (lack !== null) return void this.missed.push(lack);
     const bytes = canonicalJson(capability).length;
     const is_full = this.offers.length + this.calls.length >= limits.offers_per_negotiation;
     if (is_full || this.#bytes + bytes > limits.negotiation_bytes) {
@@ -99,21 +99,36 @@ export class Round {
   }
 
   /** What keeps it from meeting the terms, beyond what a search looks at; null: nothing. */
-  #lack({ agent_id, capability, cost }: Candidate): string | null {
+  #lack({ agent_id, capability, schemas }: Candidate): KeptMiss | null {
     const { canSign, limits } = this.#options;
     const { request } = this.#asked;
-    if (request.evidence === "signed" && !canSign(agent_id)) return "It has no key, and so cannot sign what it says.";
-    const given_ms = attemptAsked(request, limits);
-    const { timeout_seconds, proposes } = capability;
-    if (timeout_seconds !== undefined && timeout_seconds * 1_000 > given_ms) {
-      return `It may take ${timeout_seconds * 1_000} ms for one attempt, and is given ${given_ms} ms.`;
+    const miss = (lack: string) => missOf(agent_id, capability, lack);
+    if (request.evidence === "signed" && !canSign(agent_id)) {
+      return miss("It has no key, and so cannot sign what it says.");
     }
-    if (request.max_cost === undefined || proposes === true) return null;
-    if (cost.kind === "sealed") return "Its price is sealed, and not shown to the asker.";
-    if (cost.kind === "none") return "It names no price, and so promises to stay below none.";
-    if (!dearer(cost.cost, request.max_cost)) return null;
+    const given_ms = attemptAsked(request, limits);
+    const { timeout_seconds } = capability;
+    if (timeout_seconds !== undefined && timeout_seconds * 1_000 > given_ms) {
+      return miss(`It may take ${timeout_seconds * 1_000} ms for one attempt, and is given ${given_ms} ms.`);
+    }
+    // Nobody is bound by a manifest to an output that it never promised; whoever is asked may agree to it itself.
+    const { output } = schemas;
+    if (request.output_schema === undefined || output.verdict === "proven" || capability.proposes === true) return null;
+    const because = output.because === undefined ? "" : `: ${output.because}`;
+    return miss(`Its manifest does not prove that its output is what is asked for${because}.`);
+  }
+
+  #tooDear({ agent_id, capability, cost }: Candidate): KeptMiss | null {
+    const { max_cost } = this.#asked.request;
+    if (max_cost === undefined || capability.proposes === true) return null;
+    if (cost.kind === "sealed") return missOf(agent_id, capability, sealed_price);
+    if (cost.kind === "none") {
+      return missOf(agent_id, capability, "It names no price, and so promises to stay below none.");
+    }
+    if (!dearer(cost.cost, max_cost)) return null;
     this.looks.push({ agent_id, capability: capability.name, offer_id: null });
-    return `It asks ${priceWords(cost.cost)}, and ${priceWords(request.max_cost)} is the most.`;
+    const lack = `It asks ${priceWords(cost.cost)}, and ${priceWords(max_cost)} is the most.`;
+    return { ...missOf(agent_id, capability, lack), compares: true };
   }
 
   #offer(candidate: Candidate, sealed: boolean): Offer {
@@ -147,9 +162,5 @@ export class Round {
 
   #decline({ agent_id, capability }: Candidate, reason: string, message: string): void {
     this.declined.push({ agent_id, capability: capability.name, reason, message });
-  }
-
-  #miss({ agent_id, capability }: Candidate, lack: string): void {
-    this.missed.push({ agent_id, capability: capability.name, version: capability.version ?? null, lacks: [lack] });
   }
 }

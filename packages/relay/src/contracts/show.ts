@@ -1,12 +1,20 @@
 /** Negotiations and contracts as they are shown: to the asker all but what is sealed, to a provider only what concerns it. */
 
 import type { Time } from "@handfast/core";
-import { contractId } from "@handfast/protocol";
-import type { ContractView, NegotiationView, OfferView, ProposalCall } from "@handfast/protocol/wire";
+import { type Capability, contractId } from "@handfast/protocol";
+import type { ContractView, Miss, NegotiationView, OfferView, ProposalCall } from "@handfast/protocol/wire";
 import type { IsRival } from "../directory/directory.ts";
 import { comparePlaces } from "../directory/discovery/rank.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
-import type { ContractRecord, Declined, ManifestWord, NegotiationRecord, Offer, Said } from "./contract-record.ts";
+import type {
+  ContractRecord,
+  Declined,
+  KeptMiss,
+  ManifestWord,
+  NegotiationRecord,
+  Offer,
+  Said,
+} from "./contract-record.ts";
 import { type Counts, intervalOf } from "./fulfilment.ts";
 import type { FoundCall } from "./negotiations.ts";
 import type { Standing } from "./standing.ts";
@@ -16,6 +24,8 @@ const no_answer = "no_answer";
 const sealed_reason = "sealed";
 export const sealed_words = "It names its price when it is asked, and you offer the same capability, or did of late.";
 
+export const sealed_price = "Its price is sealed, and not shown to the asker.";
+
 /** `isRival`: whoever asked as a stranger to the trade may have joined it since. */
 export function showNegotiation(
   id: string,
@@ -23,13 +33,16 @@ export function showNegotiation(
   now: Time,
   isRival: IsRival,
 ): NegotiationView {
-  const { reply_by, offers, calls, declined, near } = negotiation;
+  const { reply_by, offers, calls, declined, max_cost } = negotiation;
   const silent = calls.filter(({ answer }) => answer === null);
   const is_open = silent.length > 0 && now < reply_by;
   const unanswered = is_open ? [] : silent;
   // A price that was named to one that has become a rival is as if it had not been named: an offer would tell that it is low enough.
-  const hidden = offers.filter((offer) => offer.proposal !== null && isSealed(offer, isRival));
-  const standing = offers.filter((offer) => now < offer.expires_at && !hidden.includes(offer));
+  const sealed = offers.filter((offer) => isSealed(offer, isRival));
+  const hidden = sealed.filter(({ proposal }) => proposal !== null);
+  const compared = max_cost === null ? [] : sealed.filter(({ proposal }) => proposal === null);
+  const unseen = new Set([...hidden, ...compared]);
+  const standing = offers.filter((offer) => now < offer.expires_at && !unseen.has(offer));
   return {
     negotiation_id: id,
     open: is_open,
@@ -41,8 +54,23 @@ export function showNegotiation(
       ...hidden.map((offer) => declinedBy(offer, sealed_reason, sealed_words)),
       ...unanswered.map(({ asked }) => declinedBy(asked, no_answer, "It did not answer in time.")),
     ],
-    near: [...near],
+    near: showNear(negotiation, compared, isRival),
   };
+}
+
+/** Whether a price is above or below what was asked for, is not told to a rival: neither by what is said, nor by where, nor by the order. */
+function showNear({ near }: NegotiationRecord, offers: readonly Offer[], isRival: IsRival): Miss[] {
+  const tells = near.filter(({ compares, capability }) => compares === true && isRival(capability));
+  const sealed = [
+    ...tells.map((miss) => ({ ...miss, lacks: [sealed_price] })),
+    ...offers.map(({ agent_id, capability }) => missOf(agent_id, capability, sealed_price)),
+  ];
+  const named = sealed.toSorted((one, other) => (one.agent_id < other.agent_id ? -1 : 1));
+  return [...named, ...near.filter((miss) => !tells.includes(miss))].map(({ compares: _compares, ...miss }) => miss);
+}
+
+export function missOf(agent_id: string, { name, version }: Capability, lack: string): KeptMiss {
+  return { agent_id, capability: name, version: version ?? null, lacks: [lack] };
 }
 
 function declinedBy({ agent_id, capability }: Offer, reason: string, message: string): Declined {

@@ -3,6 +3,7 @@
 import type { Time } from "@handfast/core";
 import { type Capability, capabilityDigest } from "@handfast/protocol";
 import type { ContractView } from "@handfast/protocol/wire";
+import { verdictOf } from "../directory/reliability/wilson.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { type ChangedField, changedFields } from "./changed-fields.ts";
 import type { ContractRecord } from "./contract-record.ts";
@@ -40,7 +41,7 @@ export function standingOf(
   return { state: "stale", changed: changedFields(capability, offered) };
 }
 
-/** Only what is certain: the best that the counts leave possible is below what was agreed on. */
+/** As a claim is: the best that the counts leave possible is below what was agreed on, and a few bad moments are no proof. */
 function isBreached(min_reliability: number | null, counts: Counts): boolean {
-  return min_reliability !== null && intervalOf(counts).upper < min_reliability;
+  return verdictOf(intervalOf(counts), counts.fulfilled + counts.breaches, min_reliability) === "breached";
 }

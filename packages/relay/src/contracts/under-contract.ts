@@ -3,7 +3,7 @@
  * more; what a contract that does not hold is refused with, the state machine says after it has looked at the key.
  */
 
-import type { Refusal, Terms, UnderContract } from "@handfast/core";
+import { coreLimits, type Refusal, type Terms, type UnderContract } from "@handfast/core";
 import { type ContractTerms, type HandoffDocument, isInRange } from "@handfast/protocol";
 import type { ContractRecord } from "./contract-record.ts";
 import type { Contracts } from "./contracts.ts";
@@ -47,7 +47,7 @@ export function underContract(contracts: Contracts, from: string, said: Said, is
     contract: {
       id,
       price: terms.cost,
-      in_full: isSame(agreed, terms.limits),
+      in_full: isSame(agreed, terms.limits) && !isHurried(record),
       ...(isFewer(agreed, terms.limits) ? { fewer_attempts: true } : {}),
       ...(max_concurrent === undefined ? {} : { max_concurrent }),
     },
@@ -57,6 +57,12 @@ export function underContract(contracts: Contracts, from: string, said: Said, is
     demands: said.evidence ?? terms.evidence,
     terms: agreed,
   };
+}
+
+/** Of its manifest alone nobody is held to less time than the default for an attempt that it said nothing of. */
+function isHurried({ proposal, capability, terms }: ContractRecord): boolean {
+  const { default_attempt_ms } = coreLimits;
+  return proposal === null && capability.timeout_seconds === undefined && terms.limits.attempt_ms < default_attempt_ms;
 }
 
 /** What the relay writes into the document of a handoff that it attests, so that the document says whom it is for. */

@@ -208,10 +208,11 @@ export class Directory {
     return asker.name !== name && this.isRival(asker, capability) ? null : this.costs.get(name, capability);
   }
 
-  /** Whether the asker could watch the prices of others in its own trade: it offers the same, or did of late. */
-  isRival({ name, role }: Asker, capability: string): boolean {
+  /** Whether the asker could watch the prices of others in its own trade: it offers the same, or did of late. Null: anything. */
+  isRival({ name, role }: Asker, capability: string | null): boolean {
     if (role === "operator") return false;
-    return this.offers(name).includes(capability) || this.offeredBefore.has(name, capability, this.options.now());
+    const offers = this.offers(name).some((each) => capability === null || each === capability);
+    return offers || this.offeredBefore.has(name, capability, this.options.now());
   }
 
   /** Reads, decides and writes in one turn; nothing is changed where `decide` throws. */

@@ -49,11 +49,12 @@ export class OfferedBefore {
     for (const [agent, dropped] of this.rows.entries()) this.count(agent, nothing, dropped);
   }
 
-  has(agent: string, capability: string, now: Time): boolean {
+  /** `capability` null: anything. */
+  has(agent: string, capability: string | null, now: Time): boolean {
     const { names, crowded_at } = this.rows.get(agent) ?? nothing;
     const oldest = now - this.limits.offered_before_ms;
     if (crowded_at !== undefined && crowded_at > oldest) return true;
-    return names.some(({ name, at }) => name === capability && at > oldest);
+    return names.some(({ name, at }) => (capability === null || name === capability) && at > oldest);
   }
 
   /** The changes that remember what an agent offered up to now, and forget what was remembered for long enough. */

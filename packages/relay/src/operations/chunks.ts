@@ -1,13 +1,13 @@
 /** Streamed output on the way: the view before the outcome, which alone is authoritative. */
 
-import { type Handoff, hasEnded } from "@handfast/core";
+import { hasEnded } from "@handfast/core";
 import { wakeKey } from "@handfast/engine";
 import { chunk_query, chunk_reply, chunk_request, chunk_view } from "@handfast/protocol/wire";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import { holdingOf } from "./holding.ts";
 import { json, operation, type StreamEvent } from "./operation.ts";
-import { seen } from "./parties.ts";
+import { seen, seenAs } from "./parties.ts";
 import { idParams } from "./read.ts";
 import { refused } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
@@ -68,14 +68,16 @@ export const readChunks = operation(
 type Look = Awaited<ReturnType<typeof look>>;
 
 async function look(relay: Relay, caller: Caller, id: string, offset: number) {
-  const handoff: Handoff = await seen(relay, caller, id);
-  const chunks = await relay.engine.chunks.read(caller.namespace, id, offset);
+  const { handoff, as } = await seenAs(relay, caller, id);
+  const streamed = await relay.engine.chunks.read(caller.namespace, id, offset);
   const { state } = handoff.status;
+  // What another agent streams is not for whoever held it before.
+  const chunks = as !== "party" && streamed !== null && streamed.fence > handoff.fence ? null : streamed;
   const view =
     chunks === null
       ? { fence: null, floor: 0, offset, text: "", next: offset, state }
       : { ...chunks, next: chunks.offset + chunks.text.length, state };
-  return { view, ended: hasEnded(handoff.status) };
+  return { view, ended: as === "former_holder" || hasEnded(handoff.status) };
 }
 
 /** The next attempt writes its own text: its fence tells, and it begins at 0. */

@@ -6,7 +6,7 @@ import Type from "typebox";
 import { limits } from "../limits.ts";
 import { boundedPage } from "./bounded-page.ts";
 import { jsonList, operation } from "./operation.ts";
-import { maySee, rivalry } from "./parties.ts";
+import { rivalry, shownOf } from "./parties.ts";
 import { listCursor, listPlace, ownOnly } from "./read.ts";
 import { handoffJson } from "./view.ts";
 
@@ -28,7 +28,7 @@ export const getConversation = operation(
     const asked = { namespace, conversation_id: params.id, order: "oldest", ...ownOnly(caller), ...place } as const;
     const list = async (limit: number) => {
       const { handoffs, after } = await relay.store.list({ ...asked, limit });
-      return { handoffs: handoffs.filter((handoff) => maySee(handoff, caller)), after };
+      return { handoffs: shownOf(handoffs, caller), after };
     };
     const first = await list(query.limit ?? limits.page_size_default);
     const { page, texts } = await boundedPage(first, list, (handoff) => handoffJson(handoff, rivalry(relay, caller)));

@@ -27,13 +27,14 @@ import { showEvent } from "./events.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
 import { withMembers } from "./json-text.ts";
 import { json, jsonList, jsonText, operation } from "./operation.ts";
-import { actorOf, maySee, rivalry, seen } from "./parties.ts";
+import { actorOf, rivalry, seen } from "./parties.ts";
 import { payloadMember, type Sealed, sealJson, sealText } from "./payloads.ts";
 import { showQuestion } from "./questions.ts";
 import { idParams, listCursor, listPlace, outcomeBodies } from "./read.ts";
 import { type Plan, planDraft, readPlan } from "./redrive-plans.ts";
 import { refused } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
+import { sightOf } from "./sight.ts";
 import { submissionOf } from "./submission.ts";
 import { handoffJson, nameOfCode } from "./view.ts";
 
@@ -162,7 +163,8 @@ export const redrive = operation(
     const letter = await deadLetter(relay, caller, params.id);
     const { redriven_as, repeated } = await redriveOne(relay, caller, letter, body);
     const handoff = await relay.engine.get(caller.namespace, redriven_as);
-    const shown = handoff !== null && maySee(handoff, caller) ? handoffJson(handoff, rivalry(relay, caller)) : "null";
+    const sight = handoff === null ? null : sightOf(handoff, caller);
+    const shown = sight === null ? "null" : handoffJson(sight.handoff, rivalry(relay, caller));
     return jsonText(withMembers(JSON.stringify({ id: params.id, redriven_as, repeated }), `"handoff":${shown}`), 202);
   },
 );

@@ -9,10 +9,16 @@ import type { EventView } from "@handfast/protocol/wire";
 import type { Caller } from "../identity/caller.ts";
 import { limits } from "../limits.ts";
 import type { StreamEvent } from "./operation.ts";
-import { maySee, seen } from "./parties.ts";
+import { seenAs } from "./parties.ts";
 import { correlationOf, correlationPage, unknownCorrelation } from "./read.ts";
 import type { Relay } from "./relay.ts";
+import { type Sight, seesEvent, sightOf } from "./sight.ts";
 import { codeOf } from "./view.ts";
+
+/** Nothing after it is shown to whoever held the handoff before another agent got it. */
+function isLast({ handoff, as }: Sight, { seq }: EventView): boolean {
+  return as === "former_holder" && seq >= handoff.seq;
+}
 
 /** Everything is read from the store; being woken only means to look again. */
 export interface Source {
@@ -35,21 +41,25 @@ const ends: ReadonlySet<string> = new Set(["completed", "failed", "rejected", "c
 
 export async function handoffSource(relay: Relay, caller: Caller, id: string): Promise<Source> {
   const { namespace } = caller;
-  const get = () => seen(relay, caller, id);
-  let has_ended = hasEnded((await get()).status);
+  const get = () => seenAs(relay, caller, id);
+  const first = await get();
+  let is_over = first.as === "former_holder" || hasEnded(first.handoff.status);
   const progress = new ProgressTeller();
   return {
     key: wakeKey.handoff(namespace, id),
     query: { namespace, handoff: id },
     notice: async (events) => {
-      has_ended ||= events.some(({ type }) => ends.has(type));
-      return events;
+      is_over ||= events.some(({ type }) => ends.has(type));
+      if (first.as === "party") return events;
+      const sight = await get();
+      is_over ||= events.some((event) => isLast(sight, event));
+      return events.filter((event) => seesEvent(sight, caller, event));
     },
-    ended: () => has_ended,
-    snapshot: async () => [await get()],
-    progress: async () => progress.tell(await get()),
+    ended: () => is_over,
+    snapshot: async () => [(await get()).handoff],
+    progress: async () => progress.tell((await get()).handoff),
     end: async () => {
-      const handoff = await get();
+      const { handoff } = await get();
       return { id, state: handoff.status.state, code: codeOf(handoff) };
     },
     gather_ms: 0,
@@ -71,8 +81,8 @@ export async function correlationSource(relay: Relay, caller: Caller, correlatio
     progress: async () => {
       const told: StreamEvent[] = [];
       for (const id of followed.held) {
-        const handoff = await relay.engine.get(namespace, id);
-        if (handoff !== null) told.push(...progress.tell(handoff));
+        const sight = await followed.look(id);
+        if (sight !== null) told.push(...progress.tell(sight.handoff));
       }
       return told;
     },
@@ -82,11 +92,15 @@ export async function correlationSource(relay: Relay, caller: Caller, correlatio
   };
 }
 
-/** The handoffs of a correlation that the caller may see: those that are open, and among them those that are held. */
+/**
+ * The handoffs of a correlation that the caller may see: those that are open, and among them those that are held. Those that it
+ * only holds, or held, are looked at anew with their events: how much of them it sees changes.
+ */
 class Followed {
   readonly known = new Set<string>();
   readonly open = new Set<string>();
   readonly held = new Set<string>();
+  readonly #worked_on = new Set<string>();
   readonly #relay: Relay;
   readonly #caller: Caller;
 
@@ -106,21 +120,37 @@ class Followed {
     }
   }
 
-  #add(handoff: Handoff): void {
+  #add(record: Handoff): void {
+    const sight = sightOf(record, this.#caller);
+    if (sight === null) return;
+    const { handoff, as } = sight;
     const { id } = handoff.accepted;
     this.known.add(id);
-    if (hasEnded(handoff.status)) return;
+    if (as !== "party") this.#worked_on.add(id);
+    if (as === "former_holder" || hasEnded(handoff.status)) return;
     this.open.add(id);
     if (liveLease(handoff) !== null) this.held.add(id);
+  }
+
+  async look(id: string): Promise<Sight | null> {
+    const handoff = await this.#relay.engine.get(this.#caller.namespace, id);
+    return handoff === null ? null : sightOf(handoff, this.#caller);
   }
 
   async notice(events: readonly EventView[]): Promise<readonly EventView[]> {
     const visible: EventView[] = [];
     const hidden = new Set<string>();
+    const looked = new Map<string, Sight | null>();
     for (const event of events) {
       const { handoff: id } = event;
       if (!this.known.has(id) && !hidden.has(id) && !(await this.#meet(id))) hidden.add(id);
       if (hidden.has(id)) continue;
+      if (this.#worked_on.has(id)) {
+        const sight = looked.get(id) ?? (await this.look(id));
+        looked.set(id, sight);
+        if (sight === null || isLast(sight, event)) this.#leave(id);
+        if (sight === null || !seesEvent(sight, this.#caller, event)) continue;
+      }
       this.#follow(event);
       visible.push(event);
     }
@@ -129,14 +159,22 @@ class Followed {
 
   /** One that came since, or that the caller became a party of: open until its end is read, even if it has ended. */
   async #meet(id: string): Promise<boolean> {
-    const handoff = await this.#relay.engine.get(this.#caller.namespace, id);
-    if (handoff === null || !maySee(handoff, this.#caller)) return false;
+    const sight = await this.look(id);
+    if (sight === null) return false;
     this.known.add(id);
     this.open.add(id);
+    if (sight.as !== "party") this.#worked_on.add(id);
     return true;
   }
 
+  /** Its part in it is over. */
+  #leave(id: string): void {
+    this.open.delete(id);
+    this.held.delete(id);
+  }
+
   #follow({ handoff: id, type }: EventView): void {
+    if (type === "delivered" && this.#worked_on.has(id)) this.open.add(id);
     if (ends.has(type)) this.open.delete(id);
     if (ends.has(type) || type === "requeued" || type === "parked") this.held.delete(id);
     else if ((type === "delivered" || type === "acknowledged") && this.open.has(id)) this.held.add(id);

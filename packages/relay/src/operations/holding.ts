@@ -3,7 +3,7 @@
 import { type Handoff, liveLease } from "@handfast/core";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
-import { agentOf, seen } from "./parties.ts";
+import { actedOn, agentOf } from "./parties.ts";
 import { refused } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
 
@@ -24,7 +24,7 @@ export async function holdingOf(
   sign: "holds" | "ends" = "holds",
 ): Promise<Holding> {
   const agent = agentOf(caller);
-  const handoff = await seen(relay, caller, id);
+  const handoff = await actedOn(relay, caller, id);
   const lease = liveLease(handoff);
   const live = lease?.fence === said.fence ? lease : null;
   const held = handoff.holders.find(({ fence }) => fence === said.fence);

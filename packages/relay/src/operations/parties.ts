@@ -1,4 +1,4 @@
-/** Who may see a handoff: its sender, its addressee, whoever holds or held it, and operators. Nobody else learns of it. */
+/** Who may see a handoff: its sender, its addressee, whoever holds or held it, and operators. Nobody else learns of it. How much: sight.ts. */
 
 import { type Actor, any_capability, type Handoff } from "@handfast/core";
 import { isId } from "@handfast/protocol";
@@ -7,35 +7,47 @@ import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
 import { unknownHandoff } from "./refuse.ts";
 import type { Relay } from "./relay.ts";
+import { type Sight, sightOf } from "./sight.ts";
 
-export function isParty(handoff: Handoff, name: string): boolean {
-  const { accepted, holders } = handoff;
-  return accepted.from === name || accepted.to === name || holders.some(({ agent }) => agent === name);
-}
-
-export function maySee(handoff: Handoff, caller: Caller): boolean {
-  return caller.role === "operator" || isParty(handoff, caller.name);
-}
-
-/** The handoff now, if the caller may see it: at once, where the engine has it in memory. */
+/** The handoff now, as the caller may see it: at once, where the engine has it in memory. */
 export function seen(relay: Relay, caller: Caller, id: string): Handoff | Promise<Handoff> {
-  if (!isId(id)) throw unknownHandoff(id);
-  const known = relay.engine.peek(caller.namespace, id);
-  if (known !== undefined) return shownTo(caller, id, known);
-  return relay.engine.get(caller.namespace, id).then((handoff) => shownTo(caller, id, handoff));
+  const sight = seenAs(relay, caller, id);
+  return sight instanceof Promise ? sight.then(({ handoff }) => handoff) : sight.handoff;
 }
 
-function shownTo(caller: Caller, id: string, handoff: Handoff | null): Handoff {
-  if (handoff === null || !maySee(handoff, caller)) throw unknownHandoff(id);
-  return handoff;
+/** The same, with what the caller is to it. */
+export function seenAs(relay: Relay, caller: Caller, id: string): Sight | Promise<Sight> {
+  return looked(relay, caller, id, (handoff) => sightOf(handoff, caller));
+}
+
+/** The whole record, to act on: whoever held a fence may say something about it, however little it is shown. */
+export function actedOn(relay: Relay, caller: Caller, id: string): Handoff | Promise<Handoff> {
+  return looked(relay, caller, id, (handoff) => (mayAct(handoff, caller) ? handoff : null));
+}
+
+function mayAct(handoff: Handoff, caller: Caller): boolean {
+  return handoff.holders.some(({ agent }) => agent === caller.name) || sightOf(handoff, caller) !== null;
+}
+
+function looked<T>(relay: Relay, caller: Caller, id: string, look: (handoff: Handoff) => T | null): T | Promise<T> {
+  if (!isId(id)) throw unknownHandoff(id);
+  const there = (handoff: Handoff | null): T => {
+    const found = handoff === null ? null : look(handoff);
+    if (found === null) throw unknownHandoff(id);
+    return found;
+  };
+  const known = relay.engine.peek(caller.namespace, id);
+  return known === undefined ? relay.engine.get(caller.namespace, id).then(there) : there(known);
+}
+
+/** Of these, those that the caller may see, as it may see them. */
+export function shownOf(handoffs: readonly Handoff[], caller: Caller): readonly Handoff[] {
+  return handoffs.flatMap((handoff) => sightOf(handoff, caller)?.handoff ?? []);
 }
 
 /** As it is at this moment: a caller may take a trade up at any time. */
 export function rivalry({ directory }: Relay, { name, role }: Caller): IsRival {
-  return (capability) =>
-    capability === any_capability
-      ? role !== "operator" && directory.offers(name).length > 0
-      : directory.isRival({ name, role }, capability);
+  return (capability) => directory.isRival({ name, role }, capability === any_capability ? null : capability);
 }
 
 /** In whose name the caller sends and works: an operator's token is nobody's. */

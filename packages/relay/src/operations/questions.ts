@@ -24,10 +24,11 @@ import { answerContent } from "./content.ts";
 import { isPosition, makeCursor, readCursor } from "./cursor.ts";
 import { accomplished, bindsAnother, holdingOf } from "./holding.ts";
 import { json, jsonList, operation } from "./operation.ts";
-import { actorOf, maySee } from "./parties.ts";
+import { actorOf } from "./parties.ts";
 import { asJson, asText, sealJson } from "./payloads.ts";
 import { badCursor, idParams, untilNews } from "./read.ts";
 import type { Relay } from "./relay.ts";
+import { sightOf } from "./sight.ts";
 import { codeOf } from "./view.ts";
 import { readUntil } from "./watch.ts";
 
@@ -261,14 +262,13 @@ function handoffOf(question: string): string {
 
 /** For parties, for whoever offers the capability that was asked, and for operators. */
 async function seenQuestion(relay: Relay, caller: Caller, id: string) {
-  const handoff = await relay.engine.get(caller.namespace, handoffOf(id));
-  const index = handoff?.questions.findIndex((candidate) => candidate.id === id) ?? -1;
+  const record = await relay.engine.get(caller.namespace, handoffOf(id));
+  const index = record?.questions.findIndex((candidate) => candidate.id === id) ?? -1;
+  const asked = record?.questions[index]?.to ?? null;
+  const isDesk = asked !== null && relay.directory.offers(caller.name).includes(asked);
+  const handoff = isDesk || record === null ? record : (sightOf(record, caller)?.handoff ?? null);
   const question = handoff?.questions[index];
-  const visible =
-    handoff !== null &&
-    question !== undefined &&
-    (maySee(handoff, caller) || (question.to !== null && relay.directory.offers(caller.name).includes(question.to)));
-  if (visible) return { handoff, question, index };
+  if (handoff !== null && question !== undefined) return { handoff, question, index };
   throw new Problem(404, "unknown_question", `There is no question ${id}, or it was not put to you.`);
 }
 

@@ -22,8 +22,9 @@ import { isPosition, makeCursor, readCursor } from "./cursor.ts";
 import { jsonBytes } from "./json-bytes.ts";
 import { withMembers } from "./json-text.ts";
 import { jsonList, jsonText, operation } from "./operation.ts";
-import { agentOf, maySee, rivalry, seen } from "./parties.ts";
+import { agentOf, rivalry, seenAs, shownOf } from "./parties.ts";
 import type { Relay } from "./relay.ts";
+import { type Sight, seesBody, sightOf } from "./sight.ts";
 import { codeOf, handoffJson, type ViewBodies } from "./view.ts";
 import { readUntil } from "./watch.ts";
 
@@ -52,29 +53,31 @@ export const getHandoff = operation(
   },
   async ({ relay, caller, params, query, wait_ms, signal, room }) => {
     const isReady = query.until === "acknowledged" ? isAcknowledged : isEnded;
-    const read = () => seen(relay, caller, params.id);
-    const handoff = await untilReady(relay, caller, params.id, wait_ms, signal, read, isReady);
-    await room(viewBytes(handoff, query));
-    return jsonText(handoffJson(handoff, rivalry(relay, caller), await bodiesOf(relay, handoff, query)));
+    const read = () => seenAs(relay, caller, params.id);
+    const isOver = (sight: Sight | null) => sight === null || sight.as === "former_holder" || isReady(sight.handoff);
+    const concerns = (handoff: Handoff) => isOver(sightOf(handoff, caller));
+    const sight = await untilReady(relay, caller, params.id, wait_ms, signal, read, isOver, concerns);
+    await room(viewBytes(sight.handoff, query));
+    return jsonText(handoffJson(sight.handoff, rivalry(relay, caller), await bodiesOf(relay, caller, sight, query)));
   },
 );
 
 /** Of everything that happens to it, only what it is waited for is worth a second reading. */
-export function untilReady<H extends Handoff | null>(
+export function untilReady<T>(
   relay: Relay,
   { namespace }: Caller,
   id: string,
   wait_ms: number,
   signal: AbortSignal,
-  read: () => H | Promise<H>,
+  read: () => T | Promise<T>,
+  isOver: (value: T) => boolean,
   isReady: (handoff: Handoff) => boolean,
-): Promise<H> {
+): Promise<T> {
   const concerns = () => {
     const known = relay.engine.peek(namespace, id);
     return known === undefined || isReady(known);
   };
   const keys = [wakeKey.handoff(namespace, id)];
-  const isOver = (handoff: H) => handoff === null || isReady(handoff);
   return readUntil(relay.engine.wakeups, keys, wait_ms, signal, read, isOver, { concerns });
 }
 
@@ -100,14 +103,17 @@ function isAcknowledged({ status }: Handoff): boolean {
 
 async function bodiesOf(
   relay: Relay,
-  handoff: Handoff,
+  caller: Caller,
+  sight: Sight,
   { input, proofs }: { readonly input?: boolean; readonly proofs?: boolean },
 ): Promise<ViewBodies> {
-  const { namespace, id } = handoff.accepted;
+  const { namespace, id } = sight.handoff.accepted;
+  const receipts = async () =>
+    (await relay.store.bodies(namespace, id)).filter((body) => seesBody(sight, caller, body));
   return {
-    outcomes: await outcomeBodies(relay, handoff),
+    outcomes: await outcomeBodies(relay, sight.handoff),
     ...(input === true ? { input: await relay.engine.body(namespace, id, "handoff", 0) } : {}),
-    ...(proofs === true ? { receipts: lightened(await relay.store.bodies(namespace, id)) } : {}),
+    ...(proofs === true ? { receipts: lightened(await receipts()) } : {}),
   };
 }
 
@@ -153,7 +159,7 @@ export const listHandoffs = operation(
     const asked = { ...listQuery(query, caller), ...ownOnly(caller) };
     const list = async (limit: number) => {
       const { handoffs, after } = await relay.store.list({ ...asked, limit });
-      return { handoffs: handoffs.filter((handoff) => maySee(handoff, caller)), after };
+      return { handoffs: shownOf(handoffs, caller), after };
     };
     const { page, texts } = await boundedPage(await list(asked.limit), list, (handoff) =>
       handoffJson(handoff, rivalry(relay, caller)),
@@ -301,7 +307,10 @@ export async function correlationOf(
   let left_bytes: number = limits.reply_bytes;
   let place = listPlace(cursor);
   for (;;) {
-    const list = (limit: number) => correlationPage(relay, caller, correlation_id, place, limit);
+    const list = async (limit: number) => {
+      const { handoffs: found, after } = await correlationPage(relay, caller, correlation_id, place, limit);
+      return { handoffs: shownOf(found, caller), after };
+    };
     const first = await list(limits.page_size_most);
     const { page, texts } = await boundedPage(
       first,
@@ -317,16 +326,15 @@ export async function correlationOf(
   }
 }
 
-export async function correlationPage(
+/** Whoever's they are. */
+export function correlationPage(
   relay: Relay,
-  caller: Caller,
+  { namespace }: Caller,
   correlation_id: string,
   place: Pick<ListQuery, "after">,
   limit: number,
 ): Promise<Page> {
-  const { namespace } = caller;
-  const page = await relay.store.list({ namespace, correlation_id, order: "oldest", limit, ...place });
-  return { handoffs: page.handoffs.filter((handoff) => maySee(handoff, caller)), after: page.after };
+  return relay.store.list({ namespace, correlation_id, order: "oldest", limit, ...place });
 }
 
 function summaryOf(handoffs: readonly Handoff[]) {

@@ -1,6 +1,6 @@
 /** Giving work: one handoff, or a batch of which all are accepted or none. */
 
-import { hasEnded } from "@handfast/core";
+import { type Handoff, hasEnded } from "@handfast/core";
 import type { Submission, Submitted } from "@handfast/engine";
 import { makeId, protocolLimits } from "@handfast/protocol";
 import {
@@ -55,7 +55,8 @@ export const submit = operation(
     const isRival = rivalry(relay, caller);
     if (wait_ms === 0) return jsonText(receiptJson(submitted, viewOf(submitted, request, isRival)), 202);
     const read = () => relay.engine.get(caller.namespace, submitted.id);
-    const handoff = await untilReady(relay, caller, submitted.id, wait_ms, signal, read, isEnded);
+    const isOver = (handoff: Handoff | null) => handoff === null || isEnded(handoff);
+    const handoff = await untilReady(relay, caller, submitted.id, wait_ms, signal, read, isOver, isEnded);
     if (handoff === null || !hasEnded(handoff.status)) {
       return jsonText(receiptJson({ ...submitted, handoff }, viewOf({ handoff }, request, isRival)), 202);
     }

@@ -80,7 +80,9 @@ export class SchemaJudge {
       );
     const wanted = (schema: JsonSchema | null) => {
       if (output_schema === undefined) return unasked;
-      return schema === null ? says_nothing : this.#fits(schema, output_schema, budget);
+      if (schema !== null) return this.#fits(schema, output_schema, budget);
+      const anything = this.#fits({}, output_schema, budget);
+      return anything.verdict === "proven" ? anything : says_nothing;
     };
     const [inputOf, outputOf] = [onceEach(given), onceEach(wanted)];
     return ({ input, output }) => ({ input: inputOf(input), output: outputOf(output) });
