@@ -22,7 +22,7 @@ export interface NodesPlan extends FaultCounts {
 }
 
 /** What was done to them, by its name. */
-export type Done = Record<"nodes killed" | "failovers" | "restarts of the database" | Partitioned, number>;
+type Done = Record<"nodes killed" | "failovers" | "restarts of the database" | Partitioned, number>;
 type Partitioned = "partitions: cut" | "partitions: swallowing" | "partitions: delaying";
 
 export interface NodesReport extends Verdict {
