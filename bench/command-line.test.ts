@@ -35,7 +35,8 @@ describe("the command line", () => {
     expect(() => readSettings(["jog"])).toThrow("There is no command jog");
     expect(() => readSettings(["--seconds", "0"])).toThrow("--seconds takes a positive number");
     expect(() => readSettings(["--speed"])).toThrow(/^Unknown option '--speed'\.$/);
-    expect(() => readSettings(["--store", "postgres"])).toThrow("There is no store postgres yet");
+    expect(() => readSettings(["--store", "dbase"])).toThrow("There is no store dbase. There are sqlite, postgres.");
+    expect(() => readSettings(["soak", "--store", "postgres"])).toThrow("soak is measured on sqlite only");
   });
 
   test("takes a command and its options", () => {

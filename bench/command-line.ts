@@ -4,10 +4,13 @@ import { parseArgs } from "node:util";
 import { systemNames, systems } from "./systems.ts";
 
 const commands = ["compare", "idle", "recovery", "soak", "profile", "discovery", "routing", "install"] as const;
+const stores = ["sqlite", "postgres"] as const;
 export type CommandName = (typeof commands)[number];
 
 export interface Settings {
   readonly command: CommandName;
+  /** What the relay keeps its handoffs in. */
+  readonly store: "sqlite" | "postgres";
   readonly json: boolean;
   readonly quick: boolean;
   readonly seconds: number | null;
@@ -20,6 +23,7 @@ export interface Settings {
   readonly minutes: number | null;
   readonly rate: number | null;
   readonly out: string | null;
+  readonly page: string | null;
 }
 
 export const help = `npm run bench -- [command] [options]
@@ -51,7 +55,10 @@ options
   --rate N         soak: handoffs a second (half of what is measured first)
   --out DIR        profile: keeps the CPU profiles there
   --directory DIR  where the data goes (the system's folder for temporary files, unless that is in memory)
-  --store NAME     reserved; there is sqlite
+  --store NAME     sqlite (the default), or postgres: one node and three nodes of ours on one PostgreSQL server beside
+                   pg-boss and graphile-worker there; empty, with --fill handoffs queued (1,000,000; --quick: 20,000),
+                   and beside a transaction that is held open
+  --page DIR       --store postgres: writes the figures into DIR/performance.md and DIR/cluster.md
   --help           this text
 
 Peers are installed and built once, before the first comparison: that comes on top, and needs the network.
@@ -75,11 +82,14 @@ export function readSettings(args: readonly string[]): Settings | null {
   if (command === undefined || rest.length > 0) {
     throw new UsageMistake(`There is no command ${[first, ...rest].join(" ")}. There are ${commands.join(", ")}.`);
   }
-  if (values.store !== undefined && values.store !== "sqlite") {
-    throw new UsageMistake(`There is no store ${values.store} yet; there is sqlite.`);
+  const store = stores.find((name) => name === (values.store ?? "sqlite"));
+  if (store === undefined) throw new UsageMistake(`There is no store ${values.store}. There are ${stores.join(", ")}.`);
+  if (store === "postgres" && command !== "compare") {
+    throw new UsageMistake(`${command} is measured on sqlite only; --store postgres is for the comparison.`);
   }
   return {
     command,
+    store,
     json: values.json ?? false,
     quick: values.quick ?? false,
     seconds: positive("seconds", values.seconds),
@@ -91,6 +101,7 @@ export function readSettings(args: readonly string[]): Settings | null {
     minutes: positive("minutes", values.minutes),
     rate: positive("rate", values.rate),
     out: values.out ?? null,
+    page: values.page ?? null,
   };
 }
 
@@ -98,7 +109,7 @@ function parse(args: readonly string[]) {
   const text = { type: "string" } as const;
   const flag = { type: "boolean" } as const;
   const texts = { seconds: text, rounds: text, only: text, fill: text, chart: text, directory: text, minutes: text };
-  const options = { json: flag, quick: flag, help: flag, rate: text, out: text, store: text, ...texts };
+  const options = { json: flag, quick: flag, help: flag, rate: text, out: text, store: text, page: text, ...texts };
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (error) {

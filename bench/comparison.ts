@@ -16,7 +16,7 @@ import { fullPlan, onlyThese, quickPlan } from "./plan.ts";
 import { measureRecovery, type Recovery, recoveryLines } from "./recovery/recovery.ts";
 import { chart } from "./report/chart.ts";
 import { type Conditions, observeConditions } from "./report/conditions.ts";
-import { goals, type Ratios, takeRatios } from "./report/ratios.ts";
+import { embedded, type Ratios, takeRatios } from "./report/ratios.ts";
 import { ratioTable, steadyTable, table } from "./report/table.ts";
 import type { Row } from "./row.ts";
 import type { LoadedStore } from "./run-row.ts";
@@ -24,7 +24,7 @@ import { openWorkspace } from "./workspace.ts";
 
 export interface Comparison extends Ratios {
   readonly conditions: Conditions;
-  readonly goals: typeof goals;
+  readonly goals: typeof embedded.goals;
   readonly rows: readonly Row[];
   readonly idle: Idle | null;
   readonly recovery: Recovery | null;
@@ -64,7 +64,7 @@ export async function runComparison(settings: Settings, say: Say): Promise<Compa
     const idle = besides ? await orNull("idle", say, () => measureIdle({ workspace, say })) : null;
     const recovery = besides ? await orNull("recovery", say, () => measureRecovery({ workspace, say })) : null;
     const conditions = observed();
-    const comparison = { conditions, ...takeRatios(rows), goals, rows, idle, recovery };
+    const comparison = { conditions, ...takeRatios(rows), goals: embedded.goals, rows, idle, recovery };
     if (settings.chart !== null) writeFileSync(settings.chart, chart(rows, captionOf(conditions)));
     return comparison;
   } finally {
@@ -105,7 +105,7 @@ async function orNull<T>(what: string, say: Say, measure: () => Promise<T>): Pro
   }
 }
 
-function captionOf({ date, node, cores, rounds, fdatasync }: Conditions): string {
+export function captionOf({ date, node, cores, rounds, fdatasync }: Conditions): string {
   return `${date}, Node ${node}, ${cores} cores, fdatasync ${fdatasync.p50_ms} ms (p50), ${rounds === 1 ? "one round" : `medians of ${rounds} rounds`}`;
 }
 

@@ -1,5 +1,6 @@
 /** `npm run bench`: full durable handoffs, ours and the peers', side by side. `--help` tells the rest. */
 
+import { onPostgresText, runOnPostgres } from "./cluster/on-postgres.ts";
 import { type CommandName, help, readSettings, type Settings, UsageMistake } from "./command-line.ts";
 import { comparisonText, install, runComparison } from "./comparison.ts";
 import { discoveryText, measureDiscovery } from "./discovery/discovery.ts";
@@ -21,6 +22,10 @@ interface Result {
 
 const run: Readonly<Record<CommandName, (settings: Settings) => Promise<Result>>> = {
   compare: async (settings) => {
+    if (settings.store === "postgres") {
+      const found = await runOnPostgres(settings, say);
+      return { value: found, text: onPostgresText(found), holds: true };
+    }
     const comparison = await runComparison(settings, say);
     return { value: comparison, text: comparisonText(comparison), holds: true };
   },

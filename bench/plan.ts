@@ -6,18 +6,20 @@ import { systems } from "./systems.ts";
 export interface RowPlan {
   readonly system: SystemName;
   readonly disk: "as it is" | "slow";
-  /** `loaded`: on a store that already holds very many handoffs. */
-  readonly store: "empty" | "loaded";
+  /** `loaded`: already holds very many handoffs. `held`: somebody keeps a transaction open in it all the time. */
+  readonly store: "empty" | "loaded" | "held";
   readonly concurrencies: readonly number[];
   /** So many handoffs a second, besides; null: not. */
   readonly steady_rate: number | null;
+  /** Measured for so many times as long as others. */
+  readonly times?: number;
 }
 
-const every = [1, 64, 256];
-const most = [256];
+export const every = [1, 64, 256];
+export const most = [256];
 const steady_rate = 1_000;
 
-const row = (system: SystemName, concurrencies: readonly number[], rest: Partial<RowPlan> = {}): RowPlan => ({
+export const row = (system: SystemName, concurrencies: readonly number[], rest: Partial<RowPlan> = {}): RowPlan => ({
   system,
   disk: "as it is",
   store: "empty",
@@ -77,5 +79,5 @@ export function onlyThese(plan: readonly RowPlan[], names: readonly string[]): r
 }
 
 export function rowName({ system, disk, store }: Pick<RowPlan, "system" | "disk" | "store">): string {
-  return [system, ...(disk === "slow" ? ["slow-disk"] : []), ...(store === "loaded" ? ["loaded"] : [])].join("+");
+  return [system, ...(disk === "slow" ? ["slow-disk"] : []), ...(store === "empty" ? [] : [store])].join("+");
 }

@@ -11,6 +11,8 @@ export interface RoundFigure {
   /** CPU time for each handoff: of the process that sends and works, and of the server with all it started. */
   readonly driver_cpu_us: number;
   readonly server_cpu_us: number | null;
+  /** Of that, the database's, where it is a server of its own beside the system. */
+  readonly database_cpu_us: number | null;
   /** Null where nobody counted. */
   readonly syncs_per_handoff: number | null;
 }
@@ -56,6 +58,7 @@ export function summarize(rounds: readonly (RoundFigure | null)[], concurrency: 
     p99_ms: of(({ p99_ms }) => p99_ms),
     driver_cpu_us: of(({ driver_cpu_us }) => driver_cpu_us),
     server_cpu_us: ofKnown(({ server_cpu_us }) => server_cpu_us),
+    database_cpu_us: ofKnown(({ database_cpu_us }) => database_cpu_us),
     syncs_per_handoff: ofKnown(({ syncs_per_handoff }) => syncs_per_handoff),
     rounds,
   };

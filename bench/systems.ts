@@ -2,6 +2,7 @@
 
 import type { DriverKind } from "./drive/open-driver.ts";
 import { startNats, startNatsSync } from "./servers/nats.ts";
+import { startOneNode, startThreeNodes } from "./servers/nodes.ts";
 import { startPostgres } from "./servers/postgres.ts";
 import { startRedis } from "./servers/redis.ts";
 import { startRelay } from "./servers/relay.ts";
@@ -11,7 +12,15 @@ import type { Place, Server } from "./servers/server.ts";
 export interface System {
   readonly title: string;
   /** `--only` goes by this. */
-  readonly group: "ours" | "routing" | "bare-store" | "bullmq" | "pg-boss" | "jetstream" | "restate";
+  readonly group:
+    | "ours"
+    | "routing"
+    | "bare-store"
+    | "bullmq"
+    | "pg-boss"
+    | "graphile-worker"
+    | "jetstream"
+    | "restate";
   readonly driver: DriverKind;
   /** What of npm the driver uses. */
   readonly packages?: readonly string[];
@@ -43,6 +52,14 @@ const routed = (title: string, workers: number, by_name: boolean): System => ({
   driver: { name: "handfast", transport: "websocket", identity: "tokens", pairs: 1, workers, by_name },
   start: startRelay,
   conditions: `@handfast/client, tokens; ${ours}`,
+});
+/** On PostgreSQL: as many senders as nodes and as many workers, with 256 slots in all. */
+const nodes = (title: string, pairs: number, start: System["start"], more: string, apart = false): System => ({
+  title,
+  group: "ours",
+  driver: { name: "handfast", transport: "websocket", identity: "tokens", pairs, apart },
+  start,
+  conditions: `@handfast/client, tokens, WebSockets; ${more}; ${ours}; followed by every node in the log`,
 });
 const jetstream =
   "two work-queue streams on file, publishes confirmed, explicit acks, the answer through the second stream";
@@ -81,6 +98,20 @@ export const systems = {
   "ws-to-agent": routed("Handfast, WebSocket, to an agent by its name", 1, true),
   "ws-to-ten-agents": routed("Handfast, WebSocket, to ten agents by their names, in turn", 10, true),
   "ws-ten-providers": routed("Handfast, WebSocket, to a capability of ten agents", 10, false),
+  "one-node": nodes("Handfast, one node", 1, startOneNode, "one sender and one worker"),
+  "three-nodes": nodes(
+    "Handfast, three nodes",
+    3,
+    startThreeNodes,
+    "a sender and a worker at each node, as a load balancer spreads them; what is sent at a node goes to its own worker while that one is free",
+  ),
+  "three-nodes-apart": nodes(
+    "Handfast, three nodes, senders and workers apart",
+    2,
+    startThreeNodes,
+    "two senders at the first node, a worker at each of the others: every handoff goes from one node to another and back",
+    true,
+  ),
   engine: {
     title: "Handfast's engine and store alone",
     group: "ours",
@@ -122,6 +153,15 @@ export const systems = {
     start: startPostgres,
     conditions:
       "the same with pg-boss's own notify: a NOTIFY in every insert, which makes those commit one after the other",
+  },
+  "graphile-worker": {
+    title: "graphile-worker, PostgreSQL",
+    group: "graphile-worker",
+    driver: { name: "graphile-worker" },
+    packages: ["graphile-worker", "pg"],
+    start: startPostgres,
+    conditions:
+      "addJob() each over 40 connections, with the NOTIFY in every insert that it comes with; concurrency 256, a local queue of 257, completions in batches; it keeps no results: the task writes them into a table of the user's, many in one insert, and the sender reads that by one query every 2 ms; every commit synced; completion is not fenced, no receipts",
   },
   jetstream: {
     title: "NATS JetStream, default (not synced)",

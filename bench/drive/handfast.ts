@@ -20,13 +20,18 @@ export interface HandfastOptions {
   readonly workers?: number;
   /** Senders name the agents in turn, in place of what all of them offer. */
   readonly by_name?: boolean;
+  /** Of several nodes the first has all senders and no worker; otherwise each has as many of both. */
+  readonly apart?: boolean;
 }
 
-export async function openHandfast({ url = "" }: Address, options: HandfastOptions): Promise<Driver> {
+export async function openHandfast({ url: address = "" }: Address, options: HandfastOptions): Promise<Driver> {
   const home = await mkdtemp(join(tmpdir(), "handfast-bench-"));
   // A name belongs to whoever had it first, and the relay may have had other drivers before.
   const run = randomBytes(4).toString("hex");
-  const open = (role: string) => async (nth: number) => {
+  const urls = address.split(",");
+  const [first = address, ...others] = urls;
+  const open = (role: string, nodes: readonly string[]) => async (nth: number) => {
+    const url = at(nodes, nth % nodes.length);
     const agent = `${role}-${nth}-${run}`;
     const { transport } = options;
     // One heartbeat thread is what a process with one worker has; a crowd of them would be no crowd's processes.
@@ -34,9 +39,9 @@ export async function openHandfast({ url = "" }: Address, options: HandfastOptio
     const credential = options.identity === "keys" ? { home } : { token: await tokenFor(url, agent) };
     return connect({ url, agent, transport, ...beats, ...credential });
   };
-  const senders = await inTurn(options.pairs, open("sender"));
+  const senders = await inTurn(options.pairs, open("sender", options.apart === true ? [first] : urls));
   const count = options.workers ?? options.pairs;
-  const workers = await inTurn(count, open("worker"));
+  const workers = await inTurn(count, open("worker", options.apart === true ? others : urls));
   const [input, output] = [makeKilobyte(), makeKilobyte()];
   const concurrency = Math.ceil(slots / count);
   const serve = (client: Client) => client.serve({ work: () => output }, { concurrency, signals: false });

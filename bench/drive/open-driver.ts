@@ -5,6 +5,7 @@ import { openBareStore } from "./bare-store.ts";
 import { openBullMq } from "./bullmq.ts";
 import type { Driver } from "./driver.ts";
 import { openEngine } from "./engine.ts";
+import { openGraphileWorker } from "./graphile-worker.ts";
 import { type HandfastOptions, openHandfast } from "./handfast.ts";
 import { type IdleOptions, openIdleWorkers } from "./idle-workers.ts";
 import { openJetStream } from "./jetstream.ts";
@@ -17,6 +18,7 @@ const plain = {
   bullmq: openBullMq,
   "pg-boss": openPgBoss,
   "pg-boss-notify": openPgBossNotify,
+  "graphile-worker": openGraphileWorker,
   jetstream: openJetStream,
   restate: openRestate,
 } as const;

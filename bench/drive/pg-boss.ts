@@ -8,8 +8,10 @@
 import { randomUUID } from "node:crypto";
 import { loadPackage } from "../obtain/npm-packages.ts";
 import type { Address } from "../servers/server.ts";
+import { Answers } from "./answers.ts";
 import type { Driver } from "./driver.ts";
 import { checkAnswer, makeKilobyte } from "./kilobyte.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 
 interface Job {
   readonly id: string;
@@ -42,7 +44,6 @@ const work = {
 };
 const workers = 2;
 const sending_connections = 40;
-const look_every_ms = 2;
 const finished = `SELECT id, output FROM pgboss.job WHERE name = '${queue}' AND id = ANY($1::uuid[]) AND state = 'completed'`;
 
 export const openPgBoss = (address: Address) => open(address, false);
@@ -77,55 +78,21 @@ async function open({ url = "" }: Address, notify: boolean): Promise<Driver> {
       for (const id of ids) worker.notifyWorker(id);
     });
   }
-  const waiting = new Map<string, PromiseWithResolvers<unknown>>();
-  const fail = (error: unknown) => {
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-  };
-  const wake = notify ? () => {} : oneAtATime(() => mouth.query("NOTIFY wake"), fail);
-  const look = oneAtATime(async () => {
-    while (waiting.size > 0) {
-      const { rows } = await reader.query({ name: "finished", text: finished, values: [[...waiting.keys()]] });
-      for (const { id, output: answer } of rows) {
-        waiting.get(id)?.resolve(answer);
-        waiting.delete(id);
-      }
-      await new Promise((resolve) => setTimeout(resolve, look_every_ms));
-    }
-  }, fail);
+  const answers = new Answers(async (asked) => {
+    const { rows } = await reader.query({ name: "finished", text: finished, values: [asked] });
+    return rows;
+  });
+  const wake = notify ? () => {} : oneAtATime(() => mouth.query("NOTIFY wake"), answers.fail);
   return {
     handoff: async () => {
       const id = randomUUID();
       await sender.send(queue, input, { id });
-      const answered = Promise.withResolvers<unknown>();
-      waiting.set(id, answered);
       wake();
-      look();
-      checkAnswer(await answered.promise, output);
+      checkAnswer(await answers.wait(id), output);
     },
     close: async () => {
       for (const boss of [worker, sender]) await boss.stop({ graceful: false, close: true });
       for (const client of [reader, ear, mouth]) await client.end();
     },
-  };
-}
-
-/** What is asked for while it runs is done by one more run after it; nobody waits for either. */
-function oneAtATime(act: () => Promise<unknown>, fail: (error: unknown) => void): () => void {
-  let [running, again] = [false, false];
-  const run = async () => {
-    running = true;
-    try {
-      do {
-        again = false;
-        await act();
-      } while (again);
-    } finally {
-      running = false;
-    }
-  };
-  return () => {
-    again = true;
-    if (!running) run().catch(fail);
   };
 }

@@ -23,8 +23,11 @@ export interface Conditions {
   readonly notes: readonly string[];
 }
 
+export const what_a_handoff_is =
+  "a handoff: 1,024 bytes of JSON in, 1,024 out, submitted durably, taken by a worker, answered, the answer at its sender";
+
 const notes = [
-  "a handoff: 1,024 bytes of JSON in, 1,024 out, submitted durably, taken by a worker, answered, the answer at its sender",
+  what_a_handoff_is,
   "sender and worker in one process, the server in another, all on this machine; each system with a fresh server and an empty store in every round",
   "rounds of every system in turn; figures are medians over the rounds, ratios medians of the ratios within each round",
   "ratios use the client over a WebSocket, unsigned, with one sender and one worker; those called signed_… use the signed one",
@@ -51,7 +54,12 @@ function probeDisk({ directory }: Workspace): Conditions["fdatasync"] {
 }
 
 /** Looks before, and again when it is called after. */
-export function observeConditions(workspace: Workspace, rounds: number, seconds_each: number): () => Conditions {
+export function observeConditions(
+  workspace: Workspace,
+  rounds: number,
+  seconds_each: number,
+  noted: readonly string[] = notes,
+): () => Conditions {
   const before = loadNow();
   const fdatasync = probeDisk(workspace);
   const date = new Date().toISOString().slice(0, 16).replace("T", " ");
@@ -67,7 +75,7 @@ export function observeConditions(workspace: Workspace, rounds: number, seconds_
     on_disk: workspace.on_disk,
     rounds,
     seconds_each,
-    notes,
+    notes: noted,
   });
 }
 

@@ -11,21 +11,35 @@ export interface Ratios {
   readonly reasons: Readonly<Record<string, string>>;
 }
 
-interface Side {
+export interface Side {
   readonly row: string;
   readonly concurrency: number;
   readonly value: "per_second" | "p50_ms";
 }
 
-/** Over several rows below: the best of them counts. */
-interface Definition {
+/** Over several rows below: the best of them counts, the fastest or the one that takes the shortest. */
+export interface Definition {
   readonly above: Side;
   readonly below: readonly Side[];
 }
 
-const rate = (row: string, concurrency = 256): Side => ({ row, concurrency, value: "per_second" });
-const p50 = (row: string): Side => ({ row, concurrency: 1, value: "p50_ms" });
-const over = (above: Side, ...below: readonly Side[]): Definition => ({ above, below });
+/** What a run is held against. */
+export interface RatioPlan {
+  readonly definitions: Readonly<Record<string, Definition>>;
+  /** Told also where they cannot be taken. */
+  readonly promised: readonly string[];
+  /** What is to be reached: at least, or at most. */
+  readonly goals: Readonly<Record<string, Goal>>;
+}
+
+interface Goal {
+  readonly at: "least" | "most";
+  readonly value: number;
+}
+
+export const rate = (row: string, concurrency = 256): Side => ({ row, concurrency, value: "per_second" });
+export const p50 = (row: string): Side => ({ row, concurrency: 1, value: "p50_ms" });
+export const over = (above: Side, ...below: readonly Side[]): Definition => ({ above, below });
 const loaded = rowName({ system: "ws-unsigned", disk: "as it is", store: "loaded" });
 const slow = (name: string) => rate(`${name}+slow-disk`);
 const pgBoss = [rate("pg-boss"), rate("pg-boss-notify")];
@@ -56,12 +70,11 @@ export const definitions = {
   slow_disk_over_bare_store_256: over(slow("ws-unsigned"), slow("bare-store")),
 } as const satisfies Record<string, Definition>;
 
-export type RatioName = keyof typeof definitions;
+type RatioName = keyof typeof definitions;
 
-export const promised: readonly RatioName[] = (Object.keys(definitions) as RatioName[]).slice(0, 8);
+const promised: readonly string[] = Object.keys(definitions).slice(0, 8);
 
-/** What is to be reached: at least, or at most. */
-export const goals: Partial<Record<RatioName, { readonly at: "least" | "most"; readonly value: number }>> = {
+const goals: Partial<Record<RatioName, Goal>> = {
   vs_pg_boss_256: { at: "least", value: 2.5 },
   vs_bullmq_256: { at: "least", value: 4 },
   signed_over_unsigned_256: { at: "least", value: 0.75 },
@@ -69,7 +82,9 @@ export const goals: Partial<Record<RatioName, { readonly at: "least" | "most"; r
   loaded_over_empty: { at: "least", value: 0.85 },
 };
 
-export function takeRatios(rows: readonly Row[]): Ratios {
+export const embedded: RatioPlan = { definitions, promised, goals };
+
+export function takeRatios(rows: readonly Row[], { definitions }: RatioPlan = embedded): Ratios {
   const ratios: Record<string, number | null> = {};
   const reasons: Record<string, string> = {};
   for (const [name, definition] of Object.entries(definitions)) {
@@ -89,7 +104,8 @@ function take(rows: readonly Row[], { above, below }: Definition): number | stri
   const quotients: number[] = [];
   for (const [round, value] of top.entries()) {
     const others = found.map((side) => side[round] ?? null).filter((other) => other !== null);
-    if (value !== null && others.length > 0) quotients.push(value / Math.max(...others));
+    const best = above.value === "p50_ms" ? Math.min : Math.max;
+    if (value !== null && others.length > 0) quotients.push(value / best(...others));
   }
   if (quotients.length === 0) return "they were never measured in the same round";
   return Number(median(quotients).toFixed(3));

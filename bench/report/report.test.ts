@@ -13,6 +13,7 @@ const round = (per_second: number, p50_ms = 1): RoundFigure => ({
   p99_ms: p50_ms * 2,
   driver_cpu_us: 10,
   server_cpu_us: 20,
+  database_cpu_us: null,
   syncs_per_handoff: null,
 });
 

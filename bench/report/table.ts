@@ -1,7 +1,7 @@
 /** The comparison as a table for people. */
 
 import type { FigureAt, Row } from "../row.ts";
-import { definitions, goals, promised, type RatioName, type Ratios } from "./ratios.ts";
+import { embedded, type RatioPlan, type Ratios } from "./ratios.ts";
 
 export function table(rows: readonly Row[]): string {
   const concurrencies = [...new Set(rows.flatMap(({ figures }) => figures.map(({ concurrency }) => concurrency)))];
@@ -21,8 +21,10 @@ function cells(row: Row, concurrencies: readonly number[]): readonly string[] {
   return [title, ...at, cpu(row.figures.at(-1))];
 }
 
+const stores = { empty: "", loaded: ", loaded store", held: ", a transaction held open" } as const;
+
 export function titleOf({ title, disk, store }: Row): string {
-  return `${title}${disk === "slow" ? ", slow disk" : ""}${store === "loaded" ? ", loaded store" : ""}`;
+  return `${title}${disk === "slow" ? ", slow disk" : ""}${stores[store]}`;
 }
 
 /** Of both sides, at the highest concurrency: what the system takes, whatever else runs on the machine. */
@@ -44,23 +46,27 @@ export function steadyTable(rows: readonly Row[]): string {
   return columns([head, ...body]);
 }
 
-export function ratioTable({ ratios, reasons }: Ratios): string {
-  const names = Object.keys(definitions) as RatioName[];
-  const lines = names
+export function ratioTable(
+  { ratios, reasons }: Ratios,
+  { definitions, promised, goals }: RatioPlan = embedded,
+): string {
+  const lines = Object.keys(definitions)
     .filter((name) => promised.includes(name) || ratios[name] != null)
     .map((name) => {
       const value = ratios[name] ?? null;
-      const words = [verdict(name, value), reasons[name] ?? ""].filter((text) => text !== "");
+      const words = [verdict(goals[name], value), reasons[name] ?? ""].filter((text) => text !== "");
       return [name, value === null ? "null" : value.toFixed(2), words.join("; ")];
     });
   return columns(lines);
 }
 
-function verdict(name: RatioName, value: number | null): string {
-  const goal = goals[name];
+function verdict(goal: RatioPlan["goals"][string] | undefined, value: number | null): string {
   if (goal === undefined) return "";
-  const met = value !== null && (goal.at === "least" ? value >= goal.value : value <= goal.value);
-  return `goal: at ${goal.at} ${goal.value}${value === null ? "" : met ? ", met" : ", missed"}`;
+  return `goal: at ${goal.at} ${goal.value}${value === null ? "" : isMet(goal, value) ? ", met" : ", missed"}`;
+}
+
+export function isMet({ at, value: bound }: RatioPlan["goals"][string], value: number): boolean {
+  return at === "least" ? value >= bound : value <= bound;
 }
 
 /** The first column to the left, the others to the right. Words at the end of a line keep no column wide. */
@@ -81,6 +87,6 @@ export function count(value: number): string {
   return Math.round(value).toLocaleString("en");
 }
 
-function milliseconds(value: number): string {
+export function milliseconds(value: number): string {
   return value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : count(value);
 }

@@ -22,7 +22,12 @@ const settings = {
   checkpoint_timeout: "15min",
 };
 
-export async function startPostgres({ directory, disk, say }: Place): Promise<Server> {
+/** Where a database is lent there is nothing to start. */
+export async function startPostgres({ directory, disk, say, database }: Place): Promise<Server> {
+  if (database !== undefined) {
+    const { url, about, usage } = database;
+    return { address: { url }, about, usage, stop: async () => {} };
+  }
   const { folder, version, uid } = await obtainPostgres(say);
   const as = uid === undefined ? {} : { uid };
   if (uid !== undefined) chownSync(directory, uid, uid);

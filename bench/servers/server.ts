@@ -11,8 +11,17 @@ export interface Server {
   readonly address: Address;
   /** Of what exactly this is: versions and settings. */
   readonly about: string;
+  /** With everything it started, and the database that it works on. */
   usage(): Usage | null;
   stop(): Promise<void>;
+}
+
+/** A database on a server that others use before and after. */
+export interface Database {
+  readonly url: string;
+  readonly about: string;
+  /** Of the whole server. */
+  usage(): Usage | null;
 }
 
 export interface Place {
@@ -20,4 +29,6 @@ export interface Place {
   readonly directory: string;
   readonly disk: Disk;
   readonly say: Say;
+  /** Absent: whoever needs one starts a server of its own. */
+  readonly database?: Database;
 }
