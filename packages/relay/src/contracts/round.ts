@@ -3,6 +3,7 @@
 import type { Time } from "@handfast/core";
 import { canonicalJson, makeId } from "@handfast/protocol";
 import type { Miss, NegotiationRequest } from "@handfast/protocol/wire";
+import { durationWords } from "../directory/discovery/sentences.ts";
 import type { RelayLimits } from "../limits.ts";
 import { askedTerms, attemptAsked } from "./asked-terms.ts";
 import type { Call, Declined, Offer } from "./contract-record.ts";
@@ -63,7 +64,9 @@ export class Round {
   ask(candidate: Candidate): void {
     const { limits, table } = this.#options;
     const { agent_id, capability, cost } = candidate;
-    if (agent_id === this.#asked.asker.name) return;
+    if (agent_id === this.#asked.asker.name) {
+      return this.#miss(candidate, "It is the asker itself, and an agent is never offered its own work.");
+    }
     const lack = this.#lack(candidate);
     if (lack !== null) return this.#miss(candidate, lack);
     const bytes = canonicalJson(capability).length;
@@ -106,7 +109,8 @@ export class Round {
     const given_ms = attemptAsked(request, limits);
     const { timeout_seconds, proposes } = capability;
     if (timeout_seconds !== undefined && timeout_seconds * 1_000 > given_ms) {
-      return `It may take ${timeout_seconds * 1_000} ms for one attempt, and is given ${given_ms} ms.`;
+      const most = durationWords(timeout_seconds * 1_000);
+      return `It may take ${most} for one attempt, and is given ${durationWords(given_ms)}.`;
     }
     if (request.max_cost === undefined || proposes === true) return null;
     if (cost.kind === "sealed") return "Its price is sealed, and not shown to the asker.";
