@@ -90,7 +90,7 @@ describe("handfast manifest lint", () => {
     ["{", /m\.json:1:2: fault the manifest is not JSON .*: it ends too early/],
     ["", /m\.json:1:1: fault the manifest is not JSON .*: it is empty\./],
     ["agent_id: a\n", /m\.json:1:1: fault the manifest is not JSON .*: it does not begin as JSON does, with \{\./],
-    ['{"agent_id" "a"}', /fault the manifest is not JSON .*: syntax\./],
+    ['{"agent_id" "a"}', /fault \S+ is not JSON .*: syntax\./],
     ['{"agent_id": "a",\n "agent_id": "b"}', /m\.json:2:2: fault \/agent_id .*duplicate key/],
     ['{"a": 12345678901234567890}', /out of range/],
     ['"text"', /fault the manifest is "text", which is text/],
