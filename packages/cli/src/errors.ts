@@ -132,7 +132,7 @@ export function report(error: unknown, terminal: Terminal, aborted: unknown = nu
   } else {
     terminal.note(`${terminal.accent("red", "error:")} ${cleanText(told.message)}`);
     const word = explainWord(told);
-    if (told.remedy !== "") terminal.note(terminal.spelled(cleanText(told.remedy)));
+    if (told.remedy !== "" && !isSaid(told)) terminal.note(terminal.spelled(cleanText(told.remedy)));
     if (told.code !== null && told.reason !== null && word !== told.reason) {
       terminal.note(terminal.accent("dim", `reason ${cleanText(told.reason)}`));
     }
@@ -148,6 +148,11 @@ export function report(error: unknown, terminal: Terminal, aborted: unknown = nu
     terminal.note("This is a fault of handfast, not yours. Run it again with --debug and report what it shows.");
   }
   return exitCode(told.exit);
+}
+
+/** What a relay says to everybody may say already what the remedy does. */
+function isSaid({ message, remedy }: Told): boolean {
+  return message.toLowerCase().includes(remedy.replace(/\.$/, "").toLowerCase());
 }
 
 /** What the wire and the client call something, as it is typed here. */

@@ -1,6 +1,7 @@
 /** What was given for the options of a command, read by name and kind. */
 
 import { CliError } from "./errors.ts";
+import { span } from "./moments.ts";
 
 export class Options {
   readonly #values: ReadonlyMap<string, unknown>;
@@ -37,9 +38,11 @@ export class Options {
   }
 
   /** In milliseconds. */
-  duration(name: string): number | undefined {
+  duration(name: string, most_ms = Number.POSITIVE_INFINITY): number | undefined {
     const text = this.text(name);
-    return text === undefined ? undefined : milliseconds(text, `--${name}`);
+    const ms = text === undefined ? undefined : milliseconds(text, `--${name}`);
+    if (ms === undefined || ms <= most_ms) return ms;
+    throw new CliError("usage", `--${name} is ${JSON.stringify(text)}.`, `Give ${span(most_ms)} at most.`);
   }
 }
 

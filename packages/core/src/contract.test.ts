@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { waitOf } from "./askers-delay.ts";
-import type { Price, UnderContract } from "./handoff.ts";
+import { any_capability, type Price, type UnderContract } from "./handoff.ts";
 import { coreLimits } from "./limits.ts";
 import { Life, operator, stranger } from "./testing/life.ts";
 import { context, type DraftPatch, digestOf, draft, start } from "./testing/sample.ts";
@@ -409,7 +409,9 @@ describe("an agreed price", () => {
     const { follow } = child.complete(used(130, 7));
     expect(child.handoff.spent).toEqual({ cost: 100, tokens: 7, handoffs: 0 });
     expect(follow).toContainEqual(
-      expect.objectContaining({ command: { type: "charge", usage: { cost: 100, tokens: 7 }, handoffs: 0 } }),
+      expect.objectContaining({
+        command: { type: "charge", usage: { cost: 100, tokens: 7 }, handoffs: 0, capability: any_capability },
+      }),
     );
     expect(verdict(child)).toEqual({ id: "c1", verdict: "breach", why: "cost_above_price" });
     expect(child.ended.outcome.usage).toEqual({ cost: 130, tokens: 7 });

@@ -227,9 +227,9 @@ export class Engine implements HandoffEngine {
     return unlessConflict(this.#ask("urgent", 0, [], (batch) => planRecords(batch, records)));
   }
 
-  async note(entries: readonly Omit<LogEntry, "at">[], records: readonly RecordWrite[] = []): Promise<boolean> {
-    const bytes = JSON.stringify(entries).length;
-    return unlessConflict(this.#ask("submit", bytes, [], (batch) => planEntries(batch, entries, records)));
+  note(entries: readonly Omit<LogEntry, "at">[], records: readonly RecordWrite[] = []): Promise<boolean> {
+    const { length } = JSON.stringify(entries);
+    return unlessConflict(this.#ask("submit", length, [], (batch) => planEntries(batch, entries, records)));
   }
 
   claim(claim: Claim): Promise<readonly Handoff[]> {
@@ -241,9 +241,7 @@ export class Engine implements HandoffEngine {
     leases: readonly { readonly id: string; readonly fence: number; readonly agent: string }[],
   ): Promise<void> {
     const lost = leases.filter(({ id, fence }) => !this.#workers.wasToldAgain(namespace, id, fence));
-    await Promise.all(
-      lost.map(({ id, fence, agent }) => this.perform(namespace, id, { type: "release", fence, agent })),
-    );
+    await Promise.all(lost.map(({ id, ...held }) => this.perform(namespace, id, { type: "release", ...held })));
   }
 
   peek(namespace: string, id: string): Handoff | undefined {
@@ -255,9 +253,8 @@ export class Engine implements HandoffEngine {
   /** No clock of it has run out; or nobody is there to settle it. */
   #isSettled(handoff: Handoff): boolean {
     if (hasEnded(handoff.status) || this.#state !== "running") return true;
-    const timing = { limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at };
     const now = this.now();
-    const wake_at = wakeAt(handoff, timing, now);
+    const wake_at = wakeAt(handoff, { limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at }, now);
     return wake_at === null || wake_at > now;
   }
 

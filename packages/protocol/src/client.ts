@@ -1,6 +1,7 @@
 // The door for clients: everything but the schemas, which take longer to load than a handoff takes. Whoever reads
 // documents of others takes readDocument from the public door, when it comes to that.
 export { canonicalJson } from "./canonical-json.ts";
+export { changedWords } from "./contract/changed-words.ts";
 export { capabilityDigest, contractId, schemaDigest } from "./contract/contract-id.ts";
 export type { Crypto, Signer } from "./crypto.ts";
 export { fromBase64url, fromHex, toBase64url, toHex, toUtf8 } from "./encoding.ts";

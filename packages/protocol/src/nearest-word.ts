@@ -9,9 +9,9 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   return near?.candidate;
 }
 
-/** "warning" for "warn". */
+/** "warning" for "warn", "timeout" for "timeout_seconds". */
 function begins(word: string, candidate: string): boolean {
-  return candidate.length > 3 && word.startsWith(candidate);
+  return (candidate.length > 3 && word.startsWith(candidate)) || (word.length > 3 && candidate.startsWith(`${word}_`));
 }
 
 /** Levenshtein: how many letters apart two words are. */

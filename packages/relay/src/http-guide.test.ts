@@ -48,11 +48,16 @@ function start(...flags: readonly string[]): RelayProcess {
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "handfast-guide-"));
+  // A guide starts in the clone's folder: there, and nowhere else, npx finds the command without asking a registry.
+  const commands = join(directory, "node_modules", ".bin");
+  await mkdir(commands, { recursive: true });
+  await symlink(fileURLToPath(new URL("../../cli/bin/handfast.js", import.meta.url)), join(commands, "handfast"));
   const bin = join(directory, "bin");
   await mkdir(bin);
-  await symlink(fileURLToPath(new URL("../../cli/bin/handfast.js", import.meta.url)), join(bin, "handfast"));
   // npm takes a second each time to find the command beside it. tests/packages.test.ts has the real npx.
-  await writeFile(join(bin, "npx"), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
+  await writeFile(join(bin, "npx"), '#!/bin/sh\ncommand=$1\nshift\nexec "node_modules/.bin/$command" "$@"\n', {
+    mode: 0o755,
+  });
 });
 afterAll(async () => {
   for (const relay of relays) await relay.stop();

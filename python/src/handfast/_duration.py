@@ -16,9 +16,14 @@ _UNIT_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _SHAPE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d)")
 
 
-def to_ms(duration: Duration, what: str) -> int:
-    """In whole milliseconds, as the wire has them. ``what`` names the option in the error."""
+def to_ms(duration: Duration, what: str, most_ms: int | None = None) -> int:
+    """In whole milliseconds, as the wire has them.
+
+    ``what`` names the option in the error; more than ``most_ms`` is refused.
+    """
     ms = _read(duration)
+    if most_ms is not None and ms > most_ms:
+        raise UsageError(f"{what} is {duration!r}, which is too long.", f"Give {_span(most_ms)} at most.")
     if math.isfinite(ms) and ms >= 0:
         return math.floor(ms + 0.5)
     raise UsageError(
@@ -33,6 +38,11 @@ def to_seconds(duration: Duration, what: str) -> float:
     ``math.inf`` is not a duration: whoever wants no end leaves it out.
     """
     return to_ms(duration, what) / 1_000
+
+
+def _span(ms: int) -> str:
+    """In days or minutes, of which every limit is a whole number."""
+    return f"{ms // 86_400_000} days" if ms % 86_400_000 == 0 else f"{ms // 60_000} minutes"
 
 
 def _read(duration: object) -> float:

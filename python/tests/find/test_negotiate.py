@@ -180,3 +180,20 @@ async def test_those_that_want_to_be_asked_are_waited_for_and_their_word_is_thei
 async def test_a_misspelt_term_is_refused_before_anything_is_asked(agent: Agents) -> None:
     with pytest.raises(UsageError, match="has no 'deadline'"):
         await (await agent("ann")).negotiate(capability="x", deadline="1m")
+
+
+@pytest.mark.parametrize(
+    ("terms", "message", "remedy"),
+    [
+        ({"agents": "lexicon"}, "agents is 'lexicon', which is no list.", "Give a list, such as ['lexicon']."),
+        ({"valid": "31d"}, "valid is '31d', which is too long.", "Give 30 days at most."),
+        ({"reply_by": "11m"}, "reply_by is '11m', which is too long.", "Give 10 minutes at most."),
+    ],
+)
+async def test_what_no_contract_can_have_is_refused_before_anything_is_asked(
+    agent: Agents, terms: dict[str, Any], message: str, remedy: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        await (await agent("ann")).negotiate(capability="x", **terms)
+    assert str(refused.value).startswith(message)
+    assert refused.value.remedy == remedy

@@ -13,16 +13,16 @@ const typed = new Options(
   ]),
 );
 
+const capability = { name: "translate" };
+
 test("the line that agrees repeats what was typed, and names the agent and its price", () => {
-  const line = acceptingLine(typed, ["translate"], { agent_id: "lexicon", cost: { amount: 250, per: "handoff" } });
+  const line = acceptingLine(typed, { agent_id: "lexicon", capability, cost: { amount: 250, per: "handoff" } });
   const said = `--input '{"say": "it'\\''s"}' --deadline 2m --tag text --live`;
   expect(line).toBe(`handfast negotiate translate ${said} --to lexicon --max-cost 250 --accept`);
 });
 
 test("where the offer has no price of a handoff, the one that was typed stays", () => {
-  const offer = { agent_id: "lexicon", cost: null };
-  expect(acceptingLine(typed, ["translate"], offer)).toMatch(/--to lexicon --max-cost 900 --accept$/);
-  expect(acceptingLine(new Options(new Map()), ["translate"], offer)).toBe(
-    "handfast negotiate translate --to lexicon --accept",
-  );
+  const offer = { agent_id: "lexicon", capability, cost: null };
+  expect(acceptingLine(typed, offer)).toMatch(/--to lexicon --max-cost 900 --accept$/);
+  expect(acceptingLine(new Options(new Map()), offer)).toBe("handfast negotiate translate --to lexicon --accept");
 });

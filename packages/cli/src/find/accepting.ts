@@ -6,15 +6,12 @@ import type { Options } from "../options.ts";
 /** What the next round is asked again; `--to` and `--max-cost` are those of the offer. */
 const repeated = [
   ...["url", "agent", "version-range", "input", "input-schema", "output-schema", "within", "min-reliability"],
-  ...["deadline", "max-attempts", "evidence", "reply-by", "valid"],
+  ...["timeout", "attempts", "deadline", "max-attempts", "evidence", "reply-by", "valid"],
 ];
 
-/** What was typed, and of whom and for how much: the offers of another round may be others. */
-export function acceptingLine(
-  options: Options,
-  words: readonly string[],
-  { agent_id, cost }: Pick<Offer, "agent_id" | "cost">,
-): string {
+/** What was typed, and of whom, for what and for how much: the offers of another round may be others. */
+export function acceptingLine(options: Options, offer: Pick<Offer, "agent_id" | "capability" | "cost">): string {
+  const { agent_id, capability, cost } = offer;
   const typed = repeated.flatMap((name) => {
     const text = options.text(name);
     return text === undefined ? [] : [`--${name}`, quoted(text)];
@@ -23,11 +20,11 @@ export function acceptingLine(
   const most = cost?.per === "handoff" ? String(cost.amount) : options.text("max-cost");
   const price = most === undefined ? [] : ["--max-cost", most];
   const live = options.flag("live") ? ["--live"] : [];
-  const all = [...words, ...typed, ...tags, ...live, "--to", agent_id, ...price, "--accept"];
+  const all = [capability.name, ...typed, ...tags, ...live, "--to", agent_id, ...price, "--accept"];
   return `handfast negotiate ${all.join(" ")}`;
 }
 
 /** As a shell reads it. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

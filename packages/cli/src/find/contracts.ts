@@ -1,11 +1,12 @@
 /** `handfast contracts`: what was agreed on, how it stands, and ending it. */
 
 import type { Contract } from "@handfast/client";
+import { changedWords } from "@handfast/protocol/client";
 import type { Command, Context } from "../command.ts";
 import { exactly, span } from "../moments.ts";
 import { table, titled } from "../table.ts";
 import { cleanLine } from "../text.ts";
-import { priceWords } from "./contract-words.ts";
+import { overWords, priceWords } from "./contract-words.ts";
 import { readContract } from "./read-contract.ts";
 
 const states = ["in_force", "stale", "breached", "expired", "ended"] as const;
@@ -62,7 +63,7 @@ async function list({ terminal, options, connect, signal }: Context): Promise<un
     terminal.next("handfast negotiate CAPABILITY --accept");
   } else {
     const look = { style: terminal.style.bind(terminal), edge: terminal.edge };
-    const titles = ["contract", "is", "asker", "provider", "capability", "until", "price"];
+    const titles = ["contract", "is", "asker", "provider", "capability", "valid until", "price"];
     terminal.lines(titled(titles, contracts.map(row), look));
     terminal.next(`handfast contracts show ${first.id}`);
   }
@@ -83,6 +84,7 @@ async function show({ terminal, arguments: [id = ""], connect }: Context): Promi
 function describe({ id, terms, validUntil, view }: Contract): readonly (readonly string[])[] {
   const { fulfilled, breaches, uncounted } = view.fulfilment;
   const { ended, changed } = view;
+  const { limits } = terms;
   const rows = [
     ["contract", id],
     ["state", stateWords(view.state)],
@@ -90,22 +92,27 @@ function describe({ id, terms, validUntil, view }: Contract): readonly (readonly
     ["provider", `${terms.provider} · ${view.provider_evidence.proof === null ? "the relay's word" : "signed"}`],
     ["capability", terms.capability],
     ["price", priceWords(terms)],
-    ["deadline", span(terms.limits.deadline_ms)],
-    ["attempts", String(terms.limits.max_attempts)],
+    ["deadline", span(limits.deadline_ms)],
+    ["attempts", limits.retry === "until_ack" ? "1 once acknowledged" : String(limits.max_attempts)],
+    ["attempt", span(limits.attempt_ms)],
+    ["queue", span(limits.queue_ms)],
+    ["ack", span(limits.ack_ms)],
+    ["lease", span(limits.lease_ms)],
     ["agreed", exactly(view.agreed_at)],
-    ["until", exactly(validUntil)],
+    ["valid until", exactly(validUntil)],
     ["kept", `${fulfilled} fulfilled, ${breaches} breached, ${uncounted} not counted`],
     ...(ended === null ? [] : [["ended", `${exactly(ended.at)} by ${ended.by}: ${ended.reason ?? "no reason given"}`]]),
-    ...(changed.length === 0 ? [] : [["changed", changed.map(({ field }) => field).join(", ")]]),
+    ...(changed.length === 0 ? [] : [["changed", changedWords(changed)]]),
   ];
   return rows.map((cells) => cells.map(cleanLine));
 }
 
 async function end({ terminal, options, arguments: [id = ""], connect }: Context): Promise<undefined> {
   const contract = await readContract(await connect("agent", { signs: true }), id);
+  const before = contract.view;
   const { view } = await contract.end(options.text("reason"));
   if (terminal.json) terminal.document(view);
-  else terminal.note(`ended ${id}; what is open under it goes on`);
+  else terminal.note(overWords(before) ?? `ended ${id}; what is open under it goes on`);
 }
 
 function stateWords(state: Contract["view"]["state"]): string {

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Need } from "@handfast/client";
+import { protocolLimits } from "@handfast/protocol/client";
 import type { CommandOption, Context } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { parseJson } from "../send/input.ts";
@@ -24,7 +25,7 @@ export function readNeed({ options, cwd }: Context): Need {
   const json = (name: string) => jsonOf(options.text(name), name, cwd);
   const tags = options.list("tag");
   const version = options.text("version-range");
-  const within = options.duration("within");
+  const within = options.duration("within", protocolLimits.duration_ms);
   const input = json("input");
   const inputSchema = schemaOf(json("input-schema"), "input-schema");
   const outputSchema = schemaOf(json("output-schema"), "output-schema");
@@ -46,7 +47,7 @@ export function readNeed({ options, cwd }: Context): Need {
 function jsonOf(word: string | undefined, name: string, cwd: string): unknown {
   if (word === undefined) return undefined;
   const text = word.startsWith("@") ? readFileSync(resolve(cwd, word.slice(1)), "utf8") : word;
-  return parseJson(text, `--${name}`);
+  return parseJson(text, `--${name}`, "or give it as @file.");
 }
 
 function schemaOf(value: unknown, name: string): object | undefined {

@@ -59,7 +59,7 @@ function capabilityOf(context: Context): Members {
     idempotent: options.flag("no-retry") ? false : undefined,
     side_effects: options.text("side-effects"),
     tags: tags.length === 0 ? undefined : tags,
-    examples: examples.length === 0 ? undefined : examples.map((text) => parseJson(text, "--example")),
+    examples: examples.length === 0 ? undefined : examples.map((text) => parseJson(text, "--example", "as one word.")),
     max_concurrent: options.number("max-concurrent", 1, 1_000_000),
     latency: p50_ms === undefined && p95_ms === undefined ? undefined : { p50_ms, p95_ms },
     cost: amount === undefined ? undefined : { amount, per: options.text("per") ?? "handoff" },
@@ -72,7 +72,11 @@ function capabilityOf(context: Context): Members {
 function jsonOption({ options, cwd }: Context, name: string): unknown {
   const word = options.text(name);
   if (word === undefined) return undefined;
-  return parseJson(word.startsWith("@") ? readFileSync(resolve(cwd, word.slice(1)), "utf8") : word, `--${name}`);
+  return parseJson(
+    word.startsWith("@") ? readFileSync(resolve(cwd, word.slice(1)), "utf8") : word,
+    `--${name}`,
+    "or give it as @file.",
+  );
 }
 
 function seconds(options: Options, name: string): number | undefined {

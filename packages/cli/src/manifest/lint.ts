@@ -15,16 +15,16 @@ export async function lint({ terminal, options, arguments: [file = "-"], cwd }: 
   else {
     terminal.lines(findings.map((finding) => lineOf(terminal, file, finding)));
     terminal.note(`${file === "-" ? "stdin" : file}: ${counted(faults, "fault")}, ${counted(warnings, "warning")}`);
-    const served = faults > 0 || file === "-" ? null : firstName(value);
-    if (served !== null) terminal.next(`handfast serve ${served} --manifest ${file} -- COMMAND`);
+    const serving = faults > 0 || file === "-" ? null : servingLine(file, value);
+    if (serving !== null) terminal.next(serving);
   }
   return faults > 0 || (options.flag("strict") && warnings > 0) ? "ended" : "ok";
 }
 
-/** Of a manifest without a fault. */
-function firstName(value: unknown): string | null {
-  const { capabilities } = value as ManifestContent;
-  return capabilities[0]?.name ?? null;
+/** What to type to serve a manifest without a fault; null: it offers nothing. */
+export function servingLine(file: string, value: unknown): string | null {
+  const [first] = (value as ManifestContent).capabilities;
+  return first === undefined ? null : `handfast serve ${first.name} --manifest ${file} -- COMMAND`;
 }
 
 /** `file:line:column: fault …`, as editors and other tools read it. */

@@ -1,9 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Cli } from "../testing/cli.ts";
 import { typed } from "../testing/typed.ts";
+import { Answers } from "./answers.ts";
 import { askForRest, type Person } from "./ask.ts";
 
 let cwd: string;
@@ -43,6 +45,11 @@ describe("handfast manifest lint", () => {
     expect(code).toBe(1);
   });
 
+  it("says which member is meant by one that leaves out its unit", async () => {
+    const { stdout } = await lint(sound.replace('"timeout_seconds"', '"timeout"'));
+    expect(stdout).toMatch(/\/capabilities\/0\/timeout is not a member .* Did you mean "timeout_seconds"\?/);
+  });
+
   it("says where the comma stands after which nothing comes", async () => {
     const { stdout } = await lint(sound.replace("0.95 }", "0.95,\n    }"));
     expect(stdout).toMatch(
@@ -80,7 +87,10 @@ describe("handfast manifest lint", () => {
   });
 
   it.each([
-    ["{", /m\.json:1:2: fault the manifest is not JSON/],
+    ["{", /m\.json:1:2: fault the manifest is not JSON .*: it ends too early/],
+    ["", /m\.json:1:1: fault the manifest is not JSON .*: it is empty\./],
+    ["agent_id: a\n", /m\.json:1:1: fault the manifest is not JSON .*: it does not begin as JSON does, with \{\./],
+    ['{"agent_id" "a"}', /fault \S+ is not JSON .*: syntax\./],
     ['{"agent_id": "a",\n "agent_id": "b"}', /m\.json:2:2: fault \/agent_id .*duplicate key/],
     ['{"a": 12345678901234567890}', /out of range/],
     ['"text"', /fault the manifest is "text", which is text/],
@@ -182,6 +192,14 @@ describe("handfast manifest new", () => {
     await expect(readFile(join(cwd, "three.json"))).rejects.toThrow(/ENOENT/);
   });
 
+  it("names no stdin where nothing was read, and leads a person to serving", async () => {
+    const { stderr } = await make("-", "--agent", "a", "--capability", "c", "--reliability", "0");
+    expect(stderr).toMatch(/^manifest:\d+:\d+: fault .*reliability_sla is 0/);
+    const flags = ["--agent", "a", "--capability", "c"];
+    const written = await typed(["manifest", "new", "four.json", ...flags], { cwd, tty: true });
+    expect(written.stderr).toContain("handfast serve c --manifest four.json -- COMMAND");
+  });
+
   it("says what is missing where nobody can be asked", async () => {
     expect(await make("--capability", "c")).toMatchObject({
       code: 64,
@@ -191,6 +209,29 @@ describe("handfast manifest new", () => {
       code: 64,
       stderr: expect.stringMatching(/--capability is missing/),
     });
+  });
+});
+
+describe("answers", () => {
+  it("that were pasted at once are each given to their question", async () => {
+    const input = new PassThrough();
+    const answers = new Answers(input, new PassThrough(), new AbortController().signal);
+    const first = answers.ask("one?");
+    input.write("1\n2\n3\n");
+    expect([await first, await answers.ask("two?"), await answers.ask("three?")]).toEqual(["1", "2", "3"]);
+    const last = answers.ask("four?");
+    input.end();
+    await expect(last).rejects.toThrow("The answers ended before the questions did");
+    await expect(answers.ask("five?")).rejects.toThrow("The answers ended before the questions did");
+  });
+
+  it("are not waited for any longer once the command is stopped", async () => {
+    const stopping = new AbortController();
+    const answers = new Answers(new PassThrough(), new PassThrough(), stopping.signal);
+    const asked = answers.ask("one?");
+    stopping.abort(new Error("stopped"));
+    await expect(asked).rejects.toThrow("stopped");
+    answers.close();
   });
 });
 

@@ -3,12 +3,12 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 import type { Context } from "../command.ts";
 import { CliError } from "../errors.ts";
+import { Answers } from "./answers.ts";
 import { askForRest } from "./ask.ts";
 import { type Draft, draftOf, type Members } from "./draft.ts";
-import { lineOf } from "./lint.ts";
+import { lineOf, servingLine } from "./lint.ts";
 import { readManifest } from "./read-manifest.ts";
 
 const default_timeout_seconds = 300;
@@ -19,8 +19,9 @@ export async function make(context: Context): Promise<undefined> {
   // Before anything is asked: nobody answers ten questions in vain.
   if (file !== "-" && !options.flag("force") && existsSync(resolve(cwd, file))) throw thereAlready(resolve(cwd, file));
   const text = `${JSON.stringify(await written(context), null, 2)}\n`;
-  const { findings } = readManifest(Buffer.from(text));
-  for (const finding of findings) terminal.note(lineOf(terminal, file, finding));
+  const { findings, value } = readManifest(Buffer.from(text));
+  // Nothing was read: the lines are those of what would have been written.
+  for (const finding of findings) terminal.note(lineOf(terminal, file === "-" ? "manifest" : file, finding));
   if (findings.some(({ kind }) => kind === "fault")) {
     throw new CliError(
       "usage",
@@ -33,7 +34,7 @@ export async function make(context: Context): Promise<undefined> {
     await save(resolve(cwd, file), text, options.flag("force"));
     if (terminal.json) terminal.document({ file, manifest: JSON.parse(text) });
     else terminal.note(`wrote ${file}`);
-    terminal.next(`handfast manifest lint ${file}`);
+    terminal.next(servingLine(file, value) ?? `handfast manifest lint ${file}`);
   }
 }
 
@@ -53,12 +54,11 @@ async function written(context: Context): Promise<Draft> {
 }
 
 async function asked({ terminal, signal }: Context, draft: Draft): Promise<Draft> {
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const answers = new Answers(process.stdin, process.stderr, signal);
   try {
-    const ask = (question: string) => prompt.question(`${question} `, { signal });
-    return await askForRest({ ask, tell: (line) => terminal.note(line) }, draft);
+    return await askForRest({ ask: (question) => answers.ask(question), tell: (line) => terminal.note(line) }, draft);
   } finally {
-    prompt.close();
+    answers.close();
   }
 }
 

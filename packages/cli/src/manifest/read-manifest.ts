@@ -37,7 +37,7 @@ export function readManifest(bytes: Buffer): ReadManifest {
   if (parsed?.ok !== true) {
     const { reason, path, offset } = parsed?.fault ?? { reason: "not_utf8", path: "", offset: 0 };
     const comma = reason === "syntax" ? trailingComma(text, offset) : null;
-    const what = comma === null ? reason.replaceAll("_", " ") : "a comma after which nothing comes";
+    const what = comma === null ? faultWords(reason, text, offset) : "a comma after which nothing comes";
     const message = `is not JSON that everybody reads alike: ${what}.`;
     const place = placeAt(text, comma ?? offset);
     const remedy =
@@ -52,6 +52,15 @@ export function readManifest(bytes: Buffer): ReadManifest {
   const found = lintManifest(parsed.value, manifestChecks());
   const findings = found.map((finding) => ({ ...finding, ...places.of(finding.path) }));
   return { value: parsed.value, findings: findings.sort((a, b) => a.line - b.line || a.column - b.column) };
+}
+
+/** What a person sees who looks at the place. */
+function faultWords(reason: string, text: string, offset: number): string {
+  if (reason !== "syntax") return reason.replaceAll("_", " ");
+  if (text.trim() === "") return "it is empty";
+  if (offset >= text.trimEnd().length) return "it ends too early, with something still open";
+  // YAML and the like.
+  return offset === 0 || !/^\s*[{["]/.test(text) ? "it does not begin as JSON does, with {" : "syntax";
 }
 
 /** Where the comma stands, if what ends here had one before its end. */

@@ -5,7 +5,7 @@ import type { AgentReliability, AgentView } from "@handfast/protocol/wire";
 import type { Command, Context } from "../command.ts";
 import { confirm, yesOption } from "../confirm.ts";
 import { reliabilityWords } from "../find/words.ts";
-import { ago, exactly } from "../moments.ts";
+import { ago, exactly, span } from "../moments.ts";
 import { table, titled } from "../table.ts";
 import { cleanLine } from "../text.ts";
 import { type Presence, presenceOf } from "./presence.ts";
@@ -147,13 +147,14 @@ function workersInWords({ workers }: AgentView, now: number): string {
 }
 
 function capabilityRows(
-  { name, description, input_schema, output_schema }: AgentView["capabilities"][number],
+  { name, description, timeout_seconds, input_schema, output_schema }: AgentView["capabilities"][number],
   { capabilities }: AgentReliability,
 ): string[][] {
   const counted = capabilities.find(({ capability }) => capability === name);
   return [
     ["offers", cleanLine(`${name} ${description ?? ""}`)],
     ...(counted === undefined ? [] : [["  keeps", reliabilityWords({ ...counted, ...counted.measured })]]),
+    ...(timeout_seconds === undefined ? [] : [["  timeout", span(timeout_seconds * 1_000)]]),
     ...(input_schema === undefined ? [] : [["  input", cleanLine(JSON.stringify(input_schema))]]),
     ...(output_schema === undefined ? [] : [["  output", cleanLine(JSON.stringify(output_schema))]]),
   ];

@@ -65,7 +65,8 @@ function asText(bytes: Buffer, where: string): string {
   throw new CliError("data", `${where} is not UTF-8 text.`, "Send bytes with --file.", "not_utf8");
 }
 
-export function parseJson(text: string, where: string): unknown {
+/** `or`: what else can be done than to quote it. */
+export function parseJson(text: string, where: string, or = "or send it as plain text with --text."): unknown {
   const parsed = parseStrict(text, { max_depth: depth_most });
   if (parsed.ok) return parsed.value;
   const { reason, path } = parsed.fault;
@@ -74,7 +75,7 @@ export function parseJson(text: string, where: string): unknown {
   throw new CliError(
     "data",
     `${where} is not JSON (${reason.replaceAll("_", " ")}${place}): ${JSON.stringify(shown)}`,
-    'Quote it for the shell, such as \'{"query": "fsync"}\', or send it as plain text with --text.',
+    `Write strict JSON and quote it for the shell, such as '{"query": "fsync"}', ${or}`,
   );
 }
 

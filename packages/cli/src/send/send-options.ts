@@ -105,7 +105,7 @@ function readBudget(given: ReadonlyMap<string, string>): NonNullable<SendOptions
 }
 
 function readSchema(word: string, readText: (word: string) => string): Readonly<Record<string, unknown>> {
-  const schema = parseJson(word.startsWith("@") ? readText(word.slice(1)) : word, "--expects");
+  const schema = parseJson(word.startsWith("@") ? readText(word.slice(1)) : word, "--expects", "or give it as @file.");
   if (typeof schema === "object" && schema !== null) return schema as Readonly<Record<string, unknown>>;
   throw new CliError("usage", "--expects is no JSON Schema.", "Give an object, or @file with one.");
 }

@@ -48,7 +48,7 @@ async function run(context: Context): Promise<ExitName> {
   const client = await context.connect("agent", { signs: true });
   const under = contract === undefined ? null : await readContract(client, contract);
   const timeline = new Timeline(terminal);
-  const target = under === null ? named : under.target;
+  const target = under === null ? named : { ...under.target, ...named };
   const agreed = under === null ? {} : termsOf(under);
   const all = { ...sendOptions, ...agreed, signal, ...(artifacts.length === 0 ? {} : { artifacts }) };
   const sending = options.flag("notify") ? notify(client, target, input, all) : client.send(target, input, all);
@@ -78,7 +78,8 @@ function readTarget({ arguments: words, options }: Context, contract: string | u
   const to = options.text("to");
   const capability = options.text("capability");
   if (contract !== undefined) {
-    if (to === undefined && capability === undefined && words.length <= 1) return { target: {}, word: words[0] };
+    const said = { ...(to === undefined ? {} : { to }), ...(capability === undefined ? {} : { capability }) };
+    if (words.length <= 1) return { target: said, word: words[0] };
     const remedy = "Write handfast send --contract ID INPUT: the contract says to whom, and what is to be done.";
     throw new CliError("usage", "With --contract the only word is the input.", remedy);
   }

@@ -56,6 +56,9 @@ describe("find", () => {
     ["no need", () => ann.find(null as never), /The need is null/],
     ["a share above one", () => ann.find({ minReliability: 1.5 }), /minReliability is 1.5/],
     ["no duration", () => ann.find({ within: "soon" as "1s" }), /within is "soon"/],
+    ["more time than there is", () => ann.find({ within: "31d" }), /within is "31d", which is too long/],
+    ["text in place of a list", () => ann.find({ tags: "language" as never }), /tags is "language", which is no list/],
+    ["a bare number as the price", () => ann.find({ maxCost: 1000 as never }), /maxCost is 1000\./],
   ])("refuses %s before anything is asked", async (_what, act, message) => {
     await expect(act()).rejects.toThrow(message);
     await expect(act()).rejects.toBeInstanceOf(UsageError);

@@ -1,7 +1,7 @@
 /** What somebody needs, as a user of the client writes it, and as the wire has it. */
 
 import type { Cost } from "@handfast/protocol";
-import { wireLimits } from "@handfast/protocol/client";
+import { protocolLimits, wireLimits } from "@handfast/protocol/client";
 import type { Need as WireNeed } from "@handfast/protocol/wire";
 import { type Duration, toMilliseconds } from "../duration.ts";
 import { present } from "../present.ts";
@@ -10,6 +10,7 @@ import { checkJson } from "../send/json-input.ts";
 import { readSchema } from "../serve/schema.ts";
 import { type CapabilityTerms, policyOf } from "../serve/terms.ts";
 import { shown } from "../shown.ts";
+import { textList } from "../text-list.ts";
 
 /** What must hold of whoever is found. Everything is optional; what is said must be met. */
 export interface Need {
@@ -57,13 +58,14 @@ export function readNeed(need: string | Need, besides: readonly string[] = []): 
     words: need.words === undefined ? undefined : worded(need.words),
     capability: need.capability,
     version: need.version,
-    tags: need.tags === undefined ? undefined : [...need.tags],
+    tags: need.tags === undefined ? undefined : textList(need.tags, "tags"),
     input: need.input,
     input_schema: schemaOf(need.inputSchema, "input"),
     output_schema: schemaOf(need.outputSchema, "output"),
-    within_ms: need.within === undefined ? undefined : toMilliseconds(need.within, "within"),
+    within_ms:
+      need.within === undefined ? undefined : toMilliseconds(need.within, "within", protocolLimits.duration_ms),
     min_reliability: share(need.minReliability),
-    max_cost: need.maxCost,
+    max_cost: priceOf(need.maxCost),
     data_policy: need.dataPolicy === undefined ? undefined : policyOf(need.dataPolicy, seconds),
     side_effects: need.sideEffects,
     live: need.live,
@@ -83,6 +85,14 @@ function worded(words: string): string {
   const most = wireLimits.words_chars;
   if (typeof words === "string" && words.trim() !== "" && words.length <= most) return words;
   throw usage(`The words of the need are ${shown(words)}.`, `Say in up to ${most} characters what it is about.`);
+}
+
+/** A number alone does not say of what. */
+function priceOf(cost: Cost | undefined): Cost | undefined {
+  if (cost === undefined || (typeof cost === "object" && cost !== null)) return cost;
+  const amount = typeof cost === "number" ? shown(cost) : "1000";
+  const shape = `{ amount: ${amount}, per: "handoff" }, or per: "thousand_tokens"`;
+  throw usage(`maxCost is ${shown(cost)}.`, `Give ${shape}; the amount is in millionths of the unit of account.`);
 }
 
 function share(value: number | undefined): number | undefined {

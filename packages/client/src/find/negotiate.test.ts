@@ -53,6 +53,24 @@ describe("negotiate", () => {
   it("refuses a misspelt term before anything is asked", async () => {
     await expect(ann.negotiate({ ...need, deadline: "1m" } as never)).rejects.toThrow(/no "deadline"/);
   });
+
+  it.each([
+    [
+      "text in place of a list",
+      { agents: "upper-1" as never },
+      /^agents is "upper-1"/,
+      'Give a list, such as ["upper-1"].',
+    ],
+    ["a contract for too long", { valid: "31d" }, /^valid is "31d", which is too long/, "Give 30 days at most."],
+    ["too long a wait", { replyBy: "11m" }, /^replyBy is "11m"/, "Give 10 minutes at most."],
+  ] as const)("refuses %s before anything is asked", async (_what, terms, message, remedy) => {
+    const refused = ann.negotiate({ ...need, ...terms });
+    await expect(refused).rejects.toMatchObject({
+      name: "UsageError",
+      message: expect.stringMatching(message),
+      remedy,
+    });
+  });
 });
 
 describe("an offer that was accepted", () => {

@@ -1,7 +1,7 @@
 /** One round of terms: a need is put to those that could meet it, and the offers that come back can be taken. */
 
 import type { Limits } from "@handfast/protocol";
-import { makeId } from "@handfast/protocol/client";
+import { makeId, protocolLimits, wireLimits } from "@handfast/protocol/client";
 import type { Miss, NegotiationRequest, NegotiationView, OfferView } from "@handfast/protocol/wire";
 import { agree } from "../acts.ts";
 import type { Base } from "../base.ts";
@@ -11,6 +11,7 @@ import { present } from "../present.ts";
 import { limitsOf } from "../send/draft.ts";
 import { usage } from "../send/faults.ts";
 import type { SendingFrom, SendOptions } from "../send/mod.ts";
+import { textList } from "../text-list.ts";
 import { type Contract, contractOf } from "./contract.ts";
 import { listOf, nearOf } from "./find.ts";
 import { type Need, readNeed } from "./need.ts";
@@ -24,7 +25,7 @@ export interface TermsNeeded
   readonly agents?: readonly string[];
   /** How long those that are asked live may take to answer. Default: the relay's, 5 s. */
   readonly replyBy?: Duration;
-  /** How long the contract is to hold. */
+  /** How long the contract is to hold, at most 30 days. Default: the relay's, 24 hours. */
   readonly valid?: Duration;
 }
 
@@ -104,9 +105,10 @@ function requestOf(base: Base, need: TermsNeeded): NegotiationRequest {
     ...present({
       limits: Object.keys(limits).length === 0 ? undefined : limits,
       evidence: need.evidence,
-      agents: need.agents === undefined ? undefined : [...need.agents],
-      reply_by_ms: need.replyBy === undefined ? undefined : toMilliseconds(need.replyBy, "replyBy"),
-      valid_ms: need.valid === undefined ? undefined : toMilliseconds(need.valid, "valid"),
+      agents: need.agents === undefined ? undefined : textList(need.agents, "agents"),
+      reply_by_ms:
+        need.replyBy === undefined ? undefined : toMilliseconds(need.replyBy, "replyBy", wireLimits.reply_by_most_ms),
+      valid_ms: need.valid === undefined ? undefined : toMilliseconds(need.valid, "valid", protocolLimits.duration_ms),
     }),
   };
 }

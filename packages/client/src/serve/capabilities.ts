@@ -5,6 +5,7 @@ import { isName } from "@handfast/protocol/client";
 import { type Duration, toMilliseconds } from "../duration.ts";
 import { UsageError } from "../errors.ts";
 import { shown } from "../shown.ts";
+import { textList } from "../text-list.ts";
 import type { Context } from "./context.ts";
 import type { Propose } from "./propose.ts";
 import { type ReadSchema, type Received, type Returned, readSchema } from "./schema.ts";
@@ -177,7 +178,7 @@ function manifestOf(
       ? {}
       : { timeout_seconds: Math.max(1, Math.ceil(toMilliseconds(timeout, `The timeout of ${name}`) / 1000)) }),
     ...(idempotent === undefined ? {} : { idempotent }),
-    ...(tags === undefined ? {} : { tags: [...tags] }),
+    ...(tags === undefined ? {} : { tags: textList(tags, `The tags of ${name}`) }),
     ...stateTerms(name, propose === undefined ? terms : { proposes: true, ...terms }),
     ...(ext === undefined ? {} : { ext }),
   };

@@ -4,6 +4,7 @@ import type { Capability, Cost } from "@handfast/protocol";
 import { type Duration, toMilliseconds } from "../duration.ts";
 import { UsageError } from "../errors.ts";
 import { shown } from "../shown.ts";
+import { textList } from "../text-list.ts";
 
 export interface CapabilityTerms {
   /** The share of attempts that it says will succeed, above 0 and up to 1. The relay measures it. */
@@ -103,7 +104,7 @@ export function policyOf(
 ): NonNullable<Capability["data_policy"]> {
   return {
     ...(retention === undefined ? {} : { retention_seconds: seconds(retention, "The retention") }),
-    ...(regions === undefined ? {} : { regions: [...regions] }),
+    ...(regions === undefined ? {} : { regions: textList(regions, "regions") }),
     ...(trains === undefined ? {} : { trains }),
     ...(shares === undefined ? {} : { shares }),
   };

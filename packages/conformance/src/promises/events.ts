@@ -19,6 +19,7 @@ export const events: readonly Check[] = [
       const { id } = await completed(pair, { to: pair.worker.name });
       for (const event of await pair.sender.events(id)) {
         const { namespace, handoff, correlation_id, causation_id, from, to_agent, capability } = event;
+        const had = { namespace, handoff, correlation_id, causation_id, from, to_agent, capability };
         const wanted = {
           namespace: t.about.namespace,
           handoff: id,
@@ -28,11 +29,7 @@ export const events: readonly Check[] = [
           to_agent: pair.worker.name,
           capability: pair.capability,
         };
-        t.equal(
-          { namespace, handoff, correlation_id, causation_id, from, to_agent, capability },
-          wanted,
-          `the fields of ${event.type}`,
-        );
+        t.equal(had, wanted, `the fields of ${event.type}`);
       }
     },
   },

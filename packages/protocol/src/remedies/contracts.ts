@@ -129,8 +129,8 @@ export const contractReasons: readonly Reason[] = [
     codes: [400],
     reason: "beyond_contract",
     cause:
-      "The handoff asks for more than the contract gives, for another target or version, or expects what was not agreed on.",
-    remedy: "Ask for as much or less, as fields says; or leave the contract out.",
+      "The handoff asks for more than the contract gives, for another target or version, or expects what was not agreed on; fields says in what.",
+    remedy: "Ask for as much or less, or leave the contract out.",
   },
   {
     codes: [400],

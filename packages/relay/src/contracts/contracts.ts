@@ -6,6 +6,7 @@
 import type { Time } from "@handfast/core";
 import type { LogEntry } from "@handfast/engine";
 import { type Capability, contractId } from "@handfast/protocol";
+import { changedWords } from "@handfast/protocol/client";
 import type { Asker } from "../directory/directory.ts";
 import type { Compare } from "../directory/discovery/schema-judge.ts";
 import { type Change, commitChanges } from "../directory/record-table.ts";
@@ -144,8 +145,9 @@ export class Contracts {
     return this.turns.take(async () => {
       const contract = this.#table.get(id);
       if (contract === undefined) throw unknownContract(id);
-      if (contract.ended !== null) return;
       const { now, commit } = this.#options;
+      // What is over stays as it ended.
+      if (contract.ended !== null || now() >= contract.terms.valid_until) return;
       const change = this.#table.set(id, { ...contract, ended: { by, at: now(), reason } });
       const entry = { ...this.#entry("contract_ended", by, contract), detail: { contract: id } };
       await this.#commit([change], (writes) => commit([entry], writes));
@@ -191,8 +193,7 @@ export class Contracts {
     const standing = standingOf(contract, nothing, parties.capability(provider, offer.terms.capability), now());
     // Something else may have changed since in the manifest: the one in force says the same of this capability.
     if (standing.state === "in_force") return { provider_since, manifest: manifest.digest, word: manifest.word };
-    const fields = standing.changed.map(({ field }) => field).join(", ");
-    const message = `What ${provider} offers has changed since (${fields}). Negotiate anew.`;
+    const message = `What ${provider} offers has changed since (${changedWords(standing.changed)}). Negotiate anew.`;
     throw new Problem(428, "offer_stale", message, { changed: standing.changed });
   }
 

@@ -3,6 +3,7 @@
 import type { Time } from "@handfast/core";
 import { canonicalJson, makeId } from "@handfast/protocol";
 import type { NegotiationRequest } from "@handfast/protocol/wire";
+import { durationWords } from "../directory/discovery/sentences.ts";
 import type { RelayLimits } from "../limits.ts";
 import { askedTerms, attemptAsked } from "./asked-terms.ts";
 import type { Call, Declined, KeptMiss, Offer } from "./contract-record.ts";
@@ -63,7 +64,10 @@ export class Round {
   ask(candidate: Candidate): void {
     const { limits, table } = this.#options;
     const { agent_id, capability, cost } = candidate;
-    if (agent_id === this.#asked.asker.name) return;
+    if (agent_id === this.#asked.asker.name) {
+      const itself = "It is the asker itself, and an agent is never offered its own work.";
+      return void this.missed.push(missOf(agent_id, capability, itself));
+    }
     const lack = this.#lack(candidate) ?? this.#tooDear(candidate);
     if (lack !== null) return void this.missed.push(lack);
     const bytes = canonicalJson(capability).length;
@@ -109,7 +113,8 @@ export class Round {
     const given_ms = attemptAsked(request, limits);
     const { timeout_seconds } = capability;
     if (timeout_seconds !== undefined && timeout_seconds * 1_000 > given_ms) {
-      return miss(`It may take ${timeout_seconds * 1_000} ms for one attempt, and is given ${given_ms} ms.`);
+      const most = durationWords(timeout_seconds * 1_000);
+      return miss(`It may take ${most} for one attempt, and is given ${durationWords(given_ms)}.`);
     }
     // Nobody is bound by a manifest to an output that it never promised; whoever is asked may agree to it itself.
     const { output } = schemas;

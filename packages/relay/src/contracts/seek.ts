@@ -53,7 +53,8 @@ export function seekBy({ directory, discovery, schemas, limits }: SeekOptions): 
         : [{ agent_id, capability: written, manifest, cost, reliability, schemas: verdicts, merit }];
     });
     const misses = near.filter(({ candidate }) => isAsked(candidate.entry.provider.name)).map(showMiss);
-    return { candidates, near: [...misses, ...unfound(only, candidates, misses)] };
+    const isKnown = (name: string) => directory.manifest(name) !== undefined;
+    return { candidates, near: [...misses, ...unfound(only, candidates, misses, isKnown)] };
   };
 }
 
@@ -62,10 +63,13 @@ function unfound(
   only: ReadonlySet<string> | null,
   candidates: readonly Candidate[],
   misses: readonly Miss[],
+  isKnown: (name: string) => boolean,
 ): readonly Miss[] {
   const known = new Set([...candidates, ...misses].map(({ agent_id }) => agent_id));
-  const lacks = ["It is not known here, or offers nothing like it."];
   return [...(only ?? [])]
     .filter((name) => !known.has(name))
-    .map((agent_id) => ({ agent_id, capability: "", version: null, lacks }));
+    .map((agent_id) => {
+      const lack = isKnown(agent_id) ? "It offers nothing like it." : "It is not known here.";
+      return { agent_id, capability: "", version: null, lacks: [lack] };
+    });
 }

@@ -117,6 +117,10 @@ describe("a handoff that names a contract", () => {
     const got = await asker.submit({ contract, input });
     expect([got.status, got.body.reason]).toEqual([428, "contract_expired"]);
     expect((await told(contract)).state).toBe("expired");
+    expect((await asker.post(`/v1/contracts/${contract}/end`, {})).body).toMatchObject({
+      state: "expired",
+      ended: null,
+    });
   });
 
   it("is refused once either side has ended it, and what is open goes on", async () => {
@@ -134,6 +138,7 @@ describe("a handoff that names a contract", () => {
     await provider.offers([{ ...upper, version: "2.0.0", description: "louder" }], { upper: price });
     const got = await asker.submit({ contract, input });
     expect([got.status, got.body.reason]).toEqual([428, "contract_stale"]);
+    expect(got.body.detail).toContain('has changed upper (description none -> "louder", version "1.0.0" -> "2.0.0")');
     expect(got.body.changed).toEqual([
       { field: "description", to: "louder" },
       { field: "version", from: "1.0.0", to: "2.0.0" },

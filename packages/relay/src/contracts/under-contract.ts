@@ -5,6 +5,7 @@
 
 import { coreLimits, type Refusal, type Terms, type UnderContract } from "@handfast/core";
 import { type ContractTerms, type HandoffDocument, isInRange } from "@handfast/protocol";
+import { changedWords, remedyOf } from "@handfast/protocol/client";
 import type { ContractRecord } from "./contract-record.ts";
 import type { Contracts } from "./contracts.ts";
 import { type Counts, intervalOf } from "./fulfilment.ts";
@@ -88,9 +89,8 @@ function standingRefusal(
   { state, changed }: Standing,
   counts: Counts,
 ): Refusal | null {
-  const next = "negotiate a new one, or send without";
   const refuse = (reason: string, what: string, extra: Readonly<Record<string, unknown>>): Refusal => {
-    const message = `the contract ${id} ${what}; ${next}`;
+    const message = `the contract ${id} ${what}; ${nextStep(428, reason)}`;
     return { code: 428, reason, message, extra: { fields: ["/contract"], ...extra } };
   };
   switch (state) {
@@ -109,14 +109,21 @@ function standingRefusal(
     }
     case "stale": {
       const { provider, capability } = terms;
-      const fields = changed.map(({ field }) => field).join(", ");
       const is_gone = changed.some(({ field }) => field === "name");
-      const how = is_gone ? `does not offer ${capability} any more` : `has changed ${capability} (${fields})`;
+      const how = is_gone
+        ? `does not offer ${capability} any more`
+        : `has changed ${capability} (${changedWords(changed)})`;
       return refuse("contract_stale", `is stale: ${provider} ${how}`, { offered: terms.offered, changed });
     }
     default:
       throw new Error(`unreachable state ${JSON.stringify(state satisfies never)}`);
   }
+}
+
+/** What the reason's remedy says, as the end of a sentence: whoever is told both reads it once. */
+function nextStep(code: number, reason: string): string {
+  const { remedy } = remedyOf(code, reason);
+  return `${remedy.charAt(0).toLowerCase()}${remedy.slice(1).replace(/\.$/, "")}`;
 }
 
 function targetRefusal(
@@ -138,9 +145,8 @@ function targetRefusal(
 function limitsRefusal(id: string, terms: ContractTerms, { limits = {}, evidence }: Said): Refusal | null {
   const more = beyond(limits, terms.limits);
   if (more.length > 0) {
-    const [first] = more;
-    const [asked, agreed] = first === undefined ? ["", ""] : [limits[first], terms.limits[first]];
-    const message = `the handoff's ${first} is ${asked}, but the contract ${id} gives ${agreed}; ask for as much or less`;
+    const asked = more.map((name) => `${name} is ${limits[name]}, where ${terms.limits[name]} is agreed on`).join(", ");
+    const message = `of the handoff under the contract ${id} ${asked}; ${nextStep(400, "beyond_contract")}`;
     const extra = { fields: more.map((name) => `/limits/${name}`), agreed: terms.limits };
     return { code: 400, reason: "beyond_contract", message, extra };
   }

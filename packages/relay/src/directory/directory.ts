@@ -301,9 +301,8 @@ export class Directory {
     if (to !== null) {
       const agent = here ? this.records.get(to) : undefined;
       const offered = agent && this.capabilitiesOf(agent);
-      return offered === undefined
-        ? { kind: "unknown_agent" }
-        : this.fits.agent(offered, capability, version_range, payload);
+      if (offered === undefined) return { kind: "unknown_agent" };
+      return this.fits.agent(offered, capability, version_range, payload);
     }
     if (capability === null || !here) return { kind: "absent" };
     this.leaveOutLapsed();

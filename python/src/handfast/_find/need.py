@@ -8,9 +8,10 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from .._duration import Duration, to_ms
-from .._protocol.limits import WORDS_CHARS
+from .._protocol.limits import DURATION_MS, WORDS_CHARS
 from .._serve.schema import Side, read_schema
 from .._serve.terms import Cost, DataPolicy, stated_policy
+from .._text_list import text_list
 from .._wire_json import plain_json
 from ..errors import UsageError
 
@@ -63,7 +64,7 @@ class TermsNeeded(Need, total=False):
     reply_by: Duration
     """How long those that are asked live may take to answer. Default: the relay's, 5 s."""
     valid: Duration
-    """How long the contract is to hold."""
+    """How long the contract is to hold, at most 30 days. Default: the relay's, 24 hours."""
 
 
 def read_need(what: str, words: str | None, given: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
@@ -77,13 +78,14 @@ def read_need(what: str, words: str | None, given: Mapping[str, Any], known: Seq
             raise UsageError(f"{what} has no {name!r}.", f"Use one of {', '.join(known)}.")
     said = {name: value for name, value in given.items() if value is not None}
     if "tags" in said:
-        said["tags"] = list(said["tags"])
+        said["tags"] = text_list(said["tags"], "tags")
     wanted = {
         "words": None if words is None else _worded(words),
-        **{name: said.get(name) for name in ("capability", "version", "tags", "max_cost", "side_effects", "live")},
+        **{name: said.get(name) for name in ("capability", "version", "tags", "side_effects", "live")},
+        "max_cost": _price(said.get("max_cost")),
         "input_schema": _schema_of(said, "input_schema", "output"),
         "output_schema": _schema_of(said, "output_schema", "input"),
-        "within_ms": to_ms(said["within"], "within") if "within" in said else None,
+        "within_ms": to_ms(said["within"], "within", DURATION_MS) if "within" in said else None,
         "min_reliability": _share(said.get("min_reliability")),
         "data_policy": stated_policy("the need", said.get("data_policy")),
     }
@@ -100,6 +102,18 @@ def _worded(words: Any) -> str:
         return words
     raise UsageError(
         f"The words of the need are {words!r}.", f"Say in up to {WORDS_CHARS} characters what it is about."
+    )
+
+
+def _price(cost: Any) -> Any:
+    """A number alone does not say of what."""
+    if cost is None or isinstance(cost, Mapping):
+        return cost
+    amount = cost if isinstance(cost, int) and not isinstance(cost, bool) else 1000
+    raise UsageError(
+        f"max_cost is {cost!r}.",
+        f'Give {{"amount": {amount}, "per": "handoff"}}, or "per": "thousand_tokens"; '
+        "the amount is in millionths of the unit of account.",
     )
 
 

@@ -11,8 +11,10 @@ from .._base import Base
 from .._duration import to_ms
 from .._generated.views import ContractTerms, DeclinedView, Miss, OfferView
 from .._protocol.ids import make_id
+from .._protocol.limits import DURATION_MS, REPLY_BY_MOST_MS
 from .._send.draft import limits_of
 from .._send.sending import SendingFrom
+from .._text_list import text_list
 from ..errors import HandoffError, UsageError
 from .contract import AsyncContract
 from .find import list_in
@@ -123,9 +125,9 @@ def _request_of(base: Base, words: str | None, need: Mapping[str, Any]) -> dict[
         **wanted,
         "limits": limits_of(said) or None,
         "evidence": said.get("evidence"),
-        "agents": list(said["agents"]) if "agents" in said else None,
-        "reply_by_ms": to_ms(said["reply_by"], "reply_by") if "reply_by" in said else None,
-        "valid_ms": to_ms(said["valid"], "valid") if "valid" in said else None,
+        "agents": text_list(said["agents"], "agents") if "agents" in said else None,
+        "reply_by_ms": to_ms(said["reply_by"], "reply_by", REPLY_BY_MOST_MS) if "reply_by" in said else None,
+        "valid_ms": to_ms(said["valid"], "valid", DURATION_MS) if "valid" in said else None,
     }
     # Of the need itself, None is an input like any other.
     return {name: value for name, value in body.items() if value is not None or name == "input"}

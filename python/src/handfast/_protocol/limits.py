@@ -21,6 +21,7 @@ BATCH_HANDOFFS: int = _limits["wire"]["batch_handoffs"]
 CLAIM_SLOTS: int = _limits["wire"]["claim_slots"]
 PAGE_SIZE_MOST: int = _limits["wire"]["page_size_most"]
 WORDS_CHARS: int = _limits["wire"]["words_chars"]
+REPLY_BY_MOST_MS: int = _limits["wire"]["reply_by_most_ms"]
 CHUNK_BYTES: int = _limits["wire"]["chunk_bytes"]
 SAFE_INTEGER: int = 2**53 - 1
 """Numbers beyond lose digits where they are read as IEEE doubles."""

@@ -15,6 +15,7 @@ from typing_extensions import Unpack
 
 from .._duration import Duration, to_ms
 from .._protocol.ids import is_name
+from .._text_list import text_list
 from .._wire_json import plain_text
 from ..errors import UsageError
 from .limits import DESCRIPTION_CHARS
@@ -296,7 +297,7 @@ def _manifest(
         "output_schema": None if output is None else output.json,
         "timeout_seconds": _seconds(name, definition.timeout),
         "idempotent": definition.idempotent,
-        "tags": None if definition.tags is None else list(definition.tags),
+        "tags": None if definition.tags is None else text_list(definition.tags, f"The tags of {name}"),
         **state_terms(name, terms),
         "ext": None if definition.ext is None else dict(definition.ext),
     }

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from typing_extensions import NotRequired, TypedDict
 
 from .._duration import Duration, to_ms
+from .._text_list import text_list
 from .._wire_json import plain_json
 from ..errors import UsageError
 
@@ -127,7 +128,7 @@ def stated_policy(name: str, policy: Any) -> dict[str, Any] | None:
     if "retention" in given:
         given["retention_seconds"] = _seconds(name, "retention", given.pop("retention"))
     if "regions" in given:
-        given["regions"] = list(given["regions"])
+        given["regions"] = text_list(given["regions"], "regions")
     return given
 
 
