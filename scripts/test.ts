@@ -1,7 +1,7 @@
 // Runs the tests: npm test [-- files or options of Vitest]. Closes with one plain line: N passed, N failed.
 //
-// A test file has a process of its own. Where that process is ended from outside (by a machine that runs out of memory, by
-// whoever tidies it up), nothing was said of its tests: such files are named and run once more, and it is what they come to
+// Test files run in two processes, one after the other in each. Where such a process is ended from outside (by a machine that runs out of memory, by
+// whoever tidies it up), nothing was said of the tests of the file it was at: such files are named and run once more, and it is what they come to
 // then that counts. A test that failed is never run again, and a file whose process ends twice has failed.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
