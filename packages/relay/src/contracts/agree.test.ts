@@ -73,7 +73,7 @@ describe("an offer from a manifest", () => {
   it("is not made where an attempt may take longer than it is given", async () => {
     const got = await asker.negotiate({ ...need, limits: { attempt_ms: 1_000 } });
     expect([got.status, got.body.reason]).toEqual([406, "no_offer"]);
-    expect(got.body.near).toMatchObject([{ agent_id: "provider", lacks: [expect.stringContaining("30000 ms")] }]);
+    expect(got.body.near).toMatchObject([{ agent_id: "provider", lacks: [expect.stringContaining("30 seconds")] }]);
   });
 
   it("is not made above what the asker would pay", async () => {
