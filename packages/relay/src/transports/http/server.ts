@@ -82,9 +82,11 @@ export class HttpServer {
     app.removeAllContentTypeParsers();
     // Bodies are read by the operation's own rules, after the caller is known.
     app.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
-    // Whoever kept a connection open to a node that drains comes by another one, which may lead to another node.
-    app.addHook("onSend", async (_request, reply) => {
+    // Whoever kept a connection open to a node that drains comes by another one, which may lead to another node. Not awaited: what
+    // follows on the connection, and may be no HTTP, must not be read before the answer is on its way.
+    app.addHook("onSend", (_request, reply, _payload, done) => {
       if (this.#options.calls.in_flight.draining) reply.header("connection", "close");
+      done();
     });
     app.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
     app.setNotFoundHandler((request, reply) => this.#fail(notServed(request.url), request, reply));
