@@ -207,6 +207,7 @@ function paramsOf(
   if (name === "correlation" || name === "correlation_events" || name === "conversation") {
     return { id: random.pick(scene.correlations) };
   }
+  if (name === "drain_node" || name === "undrain_node") return { name: random.pick(["n1", scene.newId(random)]) };
   if (name === "question" || name === "answer") {
     return { id: known?.questions.at(-1) ?? `${known?.id ?? scene.newId(random)}:q1` };
   }
