@@ -127,7 +127,7 @@ async def test_a_handler_hands_on_under_a_contract(agent: Agents, name: Name) ->
 def test_a_client_that_blocks_agrees_alike(sync_agent: Callable[..., Client], name: Name) -> None:
     capability = name("upper")
     worker = sync_agent("worker")
-    said = {"cost": {"amount": 5, "per": "handoff"}, "output": {"type": "string"}}
+    said: Any = {"cost": {"amount": 5, "per": "handoff"}, "output": {"type": "string"}}
     worker.capability(capability, **said)(lambda text: text.upper())
     worker.serve(signals=False)
     ann = sync_agent("ann")

@@ -143,8 +143,8 @@ export const telling: readonly Mutant[] = [
     edits: [
       {
         file: "packages/relay/src/transports/problem-document.ts",
-        find: "if (code === 502) return 422;",
-        replace: "if (code === 502) return 502;",
+        find: "return code === 502 ? 422 : code;",
+        replace: "return code;",
       },
     ],
   },
