@@ -38,7 +38,7 @@ test("three nodes are started, and work goes from one to another, as docs/cluste
 }, 240_000);
 
 /**
- * By option, `ROLLING=1`: in two of seven runs what the first senders handed over through the balancer was given to nobody for a minute,
+ * By option, `ROLLING=1`: in two of six runs what the first senders handed over through the balancer was given to nobody for a minute,
  * before any node was drained. The cause is not known yet.
  */
 const rolling = test.runIf(env["ROLLING"] !== undefined);
