@@ -97,6 +97,13 @@ async function startBehindProxy(limits?: ConstructorParameters<typeof NodeLoad>[
   return { proxy, nodes, load, there: 2 };
 }
 
+/** The others go on; then the network is mended, and the node works again by itself. */
+async function comesBack({ proxy, nodes, load, there }: Awaited<ReturnType<typeof startBehindProxy>>): Promise<void> {
+  await load.whenDone(5);
+  proxy.mend();
+  await load.when(() => nodes[there]?.engine.state === "running" && load.at(there).held.size > 0);
+}
+
 test("a node that is cut off from the database does not hold up the others, and comes back", async () => {
   const { proxy, nodes, load, there } = await startBehindProxy();
   for (let cuts = 0; cuts < 4; cuts += 1) {
@@ -104,9 +111,7 @@ test("a node that is cut off from the database does not hold up the others, and 
     await load.whenBusy(there, 5, () => proxy.cut());
     // The cut met what was under way there, and the others go on.
     await load.when(() => load.at(there).faults.length > faults);
-    await load.whenDone(5);
-    proxy.mend();
-    await load.when(() => nodes[there]?.engine.state === "running" && load.at(there).held.size > 0);
+    await comesBack({ proxy, nodes, load, there });
   }
   await load.finish();
   expectNoFailure(nodes);
@@ -145,9 +150,7 @@ test("a network that swallows everything: the others take over what the node hel
         .map(({ reason }) => reason);
       return reasons.includes("commit_unknown") && reasons.includes("store_away");
     });
-    await load.whenDone(5);
-    proxy.mend();
-    await load.when(() => nodes[there]?.engine.state === "running" && load.at(there).held.size > 0);
+    await comesBack({ proxy, nodes, load, there });
   }
   await load.finish();
   expectNoFailure(nodes);
