@@ -1,6 +1,11 @@
 /**
  * One transaction in the making: decides commands in turn, each seeing what those before it decided, and gathers their
  * units. Nothing outside the batch changes until it was committed.
+ *
+ * Where other nodes write too, a command is first decided on a guess: a handoff is as this node last left it, and what somebody
+ * submits is new. A guess that is wrong is a conflict at the commit, which holds every version and key against what is there, and then
+ * the command is decided anew on what was read. What writes nothing no commit holds against anything: before a refusal, a repetition or a
+ * beat is answered, everything it was decided on is read.
  */
 
 import {
@@ -71,6 +76,10 @@ export class Batch {
   readonly #queued = new Names<Handoff>();
   /** Handoffs as the store answered: kept for as long as the batch, whatever the cache forgets meanwhile. */
   readonly #read = new Names<Handoff | null>();
+  /** Handoffs and keys that are taken for new, and the reads that would make sure of all that the plan in the making guessed. */
+  readonly #newIds = new Names<true>();
+  readonly #newKeys = new Set<string>();
+  readonly #guesses = new Map<string, () => Promise<void>>();
   /** What keys stand for: as the store says, or as this batch took them. */
   readonly #keys = new Map<string, KnownKey | null>();
   readonly #lanesRead = new Answers<readonly string[]>();
@@ -114,13 +123,12 @@ export class Batch {
     return this.#around;
   }
 
-  /** Reads ahead what jobs will look at. */
-  async prefetch(wanted: Iterable<Wants>): Promise<void> {
+  /** Reads ahead what jobs will look at; `may_guess`: but for what can be guessed. */
+  async prefetch(wanted: Iterable<Wants>, may_guess = false): Promise<void> {
     const reads: Promise<void>[] = [];
     const missing = new Map<string, Set<string>>();
     const want = (namespace: string, id: string) => {
-      const known = this.isShared ? this.#read.get(namespace, id) : this.#around.cache.get(namespace, id);
-      if (known !== undefined) return;
+      if (this.#isRead(namespace, id) || (may_guess && this.#guessed(namespace, id) !== undefined)) return;
       const ids = missing.get(namespace) ?? new Set();
       missing.set(namespace, ids.add(id));
     };
@@ -134,9 +142,14 @@ export class Batch {
         continue;
       }
       const { namespace, id, from, idempotency_key, causation } = wants.draft;
-      want(namespace, id);
+      if (may_guess && this.isShared) {
+        this.#newIds.set(namespace, id, true);
+        this.#newKeys.add(keyName(namespace, from, idempotency_key));
+      } else {
+        want(namespace, id);
+        reads.push(this.#readKey(namespace, from, idempotency_key));
+      }
       if (causation !== null) want(namespace, causation.id);
-      reads.push(this.#readKey(namespace, from, idempotency_key));
       if (this.#mayBeUsed(id)) reads.push(this.#purged.read(`${namespace} ${id}`, this.#askPurged(namespace, id)));
       const lane = laneOf(wants.draft);
       if (lane !== null) reads.push(this.#lanesRead.read(...this.#askLane(namespace, lane, lane_page)));
@@ -148,12 +161,47 @@ export class Batch {
   /** The handoff as this unit, this batch, or else the last commit left it. */
   see(namespace: string, id: string, unit?: UnitBuilder): Handoff | null {
     const changed = unit?.see(namespace, id) ?? this.#changedHere(namespace, id);
-    // What another node has since committed the cache does not know: a batch that shares its store reads for itself.
-    const known = changed ?? (this.isShared ? undefined : this.#around.cache.get(namespace, id));
+    const known = changed ?? this.#read.get(namespace, id);
     if (known !== undefined) return known;
-    const read = this.#read.get(namespace, id);
-    if (read === undefined) throw new Missing(() => this.#load(namespace, [id]));
-    return read;
+    const guess = this.isShared ? this.#guessed(namespace, id) : this.#around.cache.get(namespace, id);
+    const read = () => this.#load(namespace, [id]);
+    if (guess === undefined) throw new Missing(read);
+    if (this.isShared) this.#guesses.set(`${namespace} ${id}`, read);
+    return guess;
+  }
+
+  /** The same, but never by a guess. */
+  sure(namespace: string, id: string, unit?: UnitBuilder): Handoff | null {
+    const seen = this.see(namespace, id, unit);
+    const read = this.#guesses.get(`${namespace} ${id}`);
+    if (read !== undefined) throw new Missing(read);
+    return seen;
+  }
+
+  #isRead(namespace: string, id: string): boolean {
+    const known = this.#read.get(namespace, id);
+    return known !== undefined || (!this.isShared && this.#around.cache.get(namespace, id) !== undefined);
+  }
+
+  /**
+   * What a handoff is likely to be, on a shared store. Not where a clock of it has run out by what is known here: a beat that
+   * another node heard may have set it anew.
+   */
+  #guessed(namespace: string, id: string): Handoff | null | undefined {
+    if (!this.isShared) return undefined;
+    const known = this.#around.cache.get(namespace, id);
+    if (known === undefined) return this.#newIds.has(namespace, id) ? null : undefined;
+    const wake_at = wakeAt(known, this.timing, this.now);
+    return wake_at === null || wake_at > this.now ? known : undefined;
+  }
+
+  /** Nothing of the plan in the making will be held against the store by a commit: what it guessed must be read. */
+  #makeSure(): void {
+    if (this.#guesses.size === 0) return;
+    const reads = [...this.#guesses.values()];
+    throw new Missing(async () => {
+      await Promise.all(reads.map((read) => read()));
+    });
   }
 
   #changedHere(namespace: string, id: string): Handoff | undefined {
@@ -165,6 +213,7 @@ export class Batch {
 
   /** The units whose work was seen since this was last asked: what was planned on them is true only if they are committed. */
   takeRelied(): readonly UnitBuilder[] {
+    this.#guesses.clear();
     if (this.#relied.size === 0) return none;
     const relied = [...this.#relied];
     this.#relied.clear();
@@ -203,6 +252,7 @@ export class Batch {
   ): Decision {
     const before = this.see(namespace, id, unit);
     const decision = decide(before, command, this.#context(before, command, given), this.now);
+    if (decision.next === null || !decision.durable) this.#makeSure();
     if (decision.next === null) return decision;
     const body =
       enclosure.body !== null && decision.keep !== null ? { ...enclosure.body, number: decision.keep } : null;
@@ -250,7 +300,10 @@ export class Batch {
     const known = this.#keys.get(keyName(namespace, from, key));
     if (known != null) this.#changedHere(namespace, known.id);
     if (known !== undefined) return known;
-    throw new Missing(() => this.#readKey(namespace, from, key));
+    const read = () => this.#readKey(namespace, from, key);
+    if (!this.#newKeys.has(keyName(namespace, from, key))) throw new Missing(read);
+    this.#guesses.set(keyName(namespace, from, key), read);
+    return null;
   }
 
   /** Whether the id belonged to a handoff that retention dropped. Only an old id can: a fresh one need not be looked up. */
@@ -309,19 +362,19 @@ export class Batch {
     });
   }
 
-  /** Leases that this worker holds on disk. */
+  /** Leases that this worker holds on disk; on a shared store at least those that this request of its got. */
   held(holder: Holder): readonly Handoff[] {
     return this.#held.get(...this.#askHeld(holder));
   }
 
-  #askHeld({ namespace, agent, worker }: Holder): [string, () => Promise<readonly Handoff[]>] {
+  #askHeld({ namespace, agent, worker, request_id }: Holder): [string, () => Promise<readonly Handoff[]>] {
     const ask = async () => {
       const { store } = this.#around;
-      const ids = await store.held(namespace, agent, worker);
+      const ids = await store.held(namespace, agent, worker, ...(this.isShared ? [request_id] : []));
       if (ids.length === 0) return [];
       return (await store.load(namespace, ids)).filter((handoff) => handoff !== null);
     };
-    return [`${namespace} ${agent} ${worker}`, ask];
+    return [`${namespace} ${agent} ${worker} ${request_id}`, ask];
   }
 
   /** Settles a handoff whose clocks ran out before something else relies on its state. */
@@ -357,12 +410,16 @@ export class Batch {
     for (const [index, id] of ids.entries()) {
       const handoff = loaded[index] ?? null;
       this.#read.set(namespace, id, handoff);
-      if (handoff !== null) this.#around.cache.set(handoff);
+      this.#guesses.delete(`${namespace} ${id}`);
+      // On a shared store only what was committed here is remembered: of that, others' commits are told in order.
+      if (handoff !== null && !this.isShared) this.#around.cache.set(handoff);
     }
   }
 
   async #readKey(namespace: string, from: string, key: string): Promise<void> {
-    this.#keys.set(keyName(namespace, from, key), await this.#around.store.key(namespace, from, key));
+    const name = keyName(namespace, from, key);
+    this.#keys.set(name, await this.#around.store.key(namespace, from, key));
+    this.#guesses.delete(name);
   }
 
   #context(before: Handoff | null, command: Command, given: Partial<Context> | undefined): Context {

@@ -144,7 +144,7 @@ export class Claims {
   #stillHeld(batch: Batch, claim: Claim): readonly Handoff[] {
     const held: Handoff[] = [];
     for (const id of this.#workers.answeredWith(claim) ?? []) {
-      const handoff = batch.see(claim.namespace, id);
+      const handoff = batch.sure(claim.namespace, id);
       if (handoff !== null && holds(handoff, claim)) held.push(handoff);
     }
     return held;

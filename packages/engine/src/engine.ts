@@ -337,7 +337,11 @@ export class Engine implements HandoffEngine {
     const known = { cache, bodies, limits: this.#coreLimits, resumed_at, others, openOf, askerWork };
     const batch = new Batch({ store: this.#store, random: surroundings.random, ...known }, this.now());
     try {
-      await batch.prefetch(jobs.flatMap(({ wants }) => wants));
+      // What was decided before and met a conflict is decided on what is there.
+      const [first, again] = [false, true].map((was_retried) =>
+        jobs.filter((job) => this.#jobs.wasRetried(job) === was_retried).flatMap(({ wants }) => wants),
+      );
+      await Promise.all([batch.prefetch(first ?? [], true), batch.prefetch(again ?? [])]);
       const plans = new Map<Job, Planned>();
       for (const job of jobs) await this.#planOne(batch, job, plans);
       const { served, more, held } = await this.#dispatch.run(batch);

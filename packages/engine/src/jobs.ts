@@ -17,6 +17,7 @@ export interface Holder {
   readonly namespace: string;
   readonly agent: string;
   readonly worker: string;
+  readonly request_id: string;
 }
 
 export interface Job {
@@ -67,6 +68,11 @@ export class JobQueue {
     const times = (this.#retries.get(job) ?? 0) + 1;
     this.#retries.set(job, times);
     return times <= this.#limits.conflict_retries;
+  }
+
+  /** It was decided before, on something that was not so. */
+  wasRetried(job: Job): boolean {
+    return this.#retries.has(job);
   }
 
   get size(): number {

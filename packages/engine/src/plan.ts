@@ -71,7 +71,7 @@ function submitInto(
     return { id, handoff: decision.next, repeated: false };
   }
   const first = known?.id ?? id;
-  return { id: first, handoff: batch.see(namespace, first, unit), repeated: true };
+  return { id: first, handoff: batch.sure(namespace, first, unit), repeated: true };
 }
 
 /** Every handoff above that carries a budget, nearest first. */

@@ -30,6 +30,8 @@ export interface Write {
   readonly artifacts: readonly string[];
   /** Retention: row, bodies, labels and references go; the key stays for the dedupe window; the events stay. */
   readonly purge: { readonly key_until: Time } | null;
+  /** Where the store is shared: the newest sign of its holder that this was decided on. A later one under that fence is a conflict. */
+  readonly heard?: { readonly fence: number; readonly at: Time };
 }
 
 /**
@@ -371,7 +373,8 @@ export interface Store {
   nextDue(): Promise<Time | null>;
   /** The open handoffs of this lane, in the order they were accepted, at most `limit`. */
   laneMembers(namespace: string, lane: string, limit: number): Promise<readonly string[]>;
-  held(namespace: string, agent: string, worker: string): Promise<readonly string[]>;
+  /** What this worker holds. Given a request of its, what others of its requests got may be left out. */
+  held(namespace: string, agent: string, worker: string, request_id?: string): Promise<readonly string[]>;
   /** Every live lease, in all namespaces. */
   leases(): Promise<
     readonly {

@@ -1,6 +1,14 @@
 /** Builds one unit: what must be committed together. Later writes to the same handoff join the earlier one. */
 
-import { type Decision, type Findable, findable, type Handoff, type Time, type Timing } from "@handfast/core";
+import {
+  type Decision,
+  type Findable,
+  findable,
+  type Handoff,
+  liveLease,
+  type Time,
+  type Timing,
+} from "@handfast/core";
 import { bodyBytes } from "./body-cache.ts";
 import { Expected } from "./expected.ts";
 import { Names } from "./names.ts";
@@ -8,6 +16,8 @@ import type { Body, LogEntry, RecordWrite, Unit, UnitResult, Write } from "./sto
 
 export interface Pending {
   readonly expected_version: number;
+  /** The newest sign of its holder that was known. */
+  readonly heard: NonNullable<Write["heard"]> | null;
   next: Handoff;
   /** False: only memory is to change. */
   durable: boolean;
@@ -17,6 +27,11 @@ export interface Pending {
   readonly bodies: Body[];
   readonly artifacts: string[];
   purge: boolean;
+}
+
+function heardIn(before: Handoff | null): NonNullable<Write["heard"]> | null {
+  const lease = before === null ? null : liveLease(before);
+  return lease === null ? null : { fence: lease.fence, at: lease.beat_at };
 }
 
 export class UnitBuilder {
@@ -46,6 +61,7 @@ export class UnitBuilder {
     if (body !== null) this.bytes += bodyBytes(body);
     this.#join({
       expected_version: before?.version ?? 0,
+      heard: heardIn(before),
       next,
       durable,
       find: null,
@@ -73,11 +89,12 @@ export class UnitBuilder {
   build(timing: Timing, now: Time, key_until: Time): Unit | null {
     const writes: Write[] = [];
     for (const pending of this.#pending) {
-      const { expected_version, next, durable, events, bodies, artifacts, purge } = pending;
+      const { expected_version, heard, next, durable, events, bodies, artifacts, purge } = pending;
       if (!durable) continue;
       const find = findable(next, timing, now);
       pending.find = find;
-      writes.push({ expected_version, next, find, events, bodies, artifacts, purge: purge ? { key_until } : null });
+      const kept = { events, bodies, artifacts, purge: purge ? { key_until } : null };
+      writes.push({ expected_version, next, find, ...kept, ...(heard !== null && { heard }) });
     }
     const { records, entries } = this;
     if (writes.length === 0 && records.length === 0 && entries.length === 0) return null;

@@ -1,6 +1,6 @@
 /** What a judged batch changes, as rows for a few statements, whatever the number of its units. */
 
-import type { Accepted, Handoff, HandoffEvent } from "@handfast/core";
+import { type Accepted, type Handoff, type HandoffEvent, liveLease } from "@handfast/core";
 import { type Body, type LogEntry, type RecordWrite, stateJson, type Write } from "@handfast/engine";
 import { type Cell, Rows, type Shape } from "./arrays.ts";
 import { ensure } from "./errors.ts";
@@ -121,12 +121,13 @@ export class Changes {
     this.#events.add({ ...about, agents, json: JSON.stringify(told) });
   }
 
-  #target(num: number, { before, first, last }: Target): void {
+  #target(num: number, target: Target): void {
+    const { before, first, last } = target;
     const { accepted } = last.next;
     const was = before?.standing ?? null;
     const is = last.purge === null ? standingAfter(last) : null;
     this.#move(accepted, was?.state ?? null, is?.state ?? null);
-    this.#found(num, accepted, was, is);
+    this.#found(num, target, was, is);
     if (last.purge !== null) {
       if (before !== null) this.#purged.add({ num });
       const { namespace, from: sender, idempotency_key: key, id, content } = accepted;
@@ -166,7 +167,8 @@ export class Changes {
   }
 
   /** The rows by which it is found: only what differs from before is written. */
-  #found(num: number, accepted: Accepted, was: Standing | null, is: Standing | null): void {
+  #found(num: number, { first, last }: Target, was: Standing | null, is: Standing | null): void {
+    const { accepted } = last.next;
     const { namespace } = accepted;
     if (is?.queue != null) {
       const { queue, rank, excluded } = is;
@@ -178,8 +180,11 @@ export class Changes {
     } else if (was?.wake_at != null) this.#noTimers.add({ num });
     if (is?.holder_agent != null) {
       const { holder_agent: agent, holder_worker: worker } = is;
-      const same = was?.holder_agent === agent && was.holder_worker === worker;
-      if (!same) this.#leases.add({ num, namespace, agent, worker });
+      // Given back and taken again by the same worker in one batch, it is by another request.
+      const is_anew = first !== last || last.events.some(({ type }) => type === "delivered");
+      const same = was?.holder_agent === agent && was.holder_worker === worker && !is_anew;
+      const request_id = liveLease(last.next)?.request_id ?? null;
+      if (!same) this.#leases.add({ num, namespace, agent, worker, request_id });
     } else if (was?.holder_agent != null) this.#noLeases.add({ num });
     const before = was === null ? [] : facetsOf(accepted, was);
     const after = is === null ? [] : facetsOf(accepted, is);

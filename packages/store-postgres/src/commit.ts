@@ -14,7 +14,7 @@ import type { Asks } from "./connection.ts";
 import { isContended } from "./errors.ts";
 import { handoffName, judge, type Known, type KnownRow, keyOf, laneName, nameOf, recordName } from "./judge.ts";
 import { commit_attempts } from "./limits.ts";
-import { number, type Row, text } from "./rows.ts";
+import { number, numberOrNull, type Row, text } from "./rows.ts";
 import { lockRows, nameShape, takeNumbers } from "./sql/handoff.ts";
 import { findKeys, keyShape } from "./sql/key.ts";
 import { findMembers, laneShape, lockLanes } from "./sql/lane.ts";
@@ -150,7 +150,9 @@ async function lookAtLanes(connection: Asks, lanes: readonly LaneSeen[]): Promis
 }
 
 function knownRow(row: Row): KnownRow {
-  return { num: number(row, "num"), version: number(row, "version"), standing: standingOf(row) };
+  const fence = numberOrNull(row, "beat_fence");
+  const heard = fence === null ? null : { fence, at: number(row, "beat_at") };
+  return { num: number(row, "num"), version: number(row, "version"), standing: standingOf(row), heard };
 }
 
 /** Waits for all, so that nothing of one transaction is left when the next one begins; then fails as the first did. */

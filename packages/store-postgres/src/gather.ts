@@ -1,4 +1,7 @@
-/** Questions put one by one in the same moment, asked of the server in one statement: a round trip costs more than its answers. */
+/**
+ * Questions put one by one, asked of the server in one statement: a round trip costs more than its answers. Those of the same moment go
+ * together at once; while as many statements are under way as may be, what comes gathers for the next.
+ */
 
 interface Waiting<Question, Answer> {
   readonly question: Question;
@@ -8,11 +11,17 @@ interface Waiting<Question, Answer> {
 
 export class Gather<Question, Answer> {
   readonly #askAll: (questions: readonly Question[]) => Promise<readonly Answer[]>;
+  readonly #at_once: number;
   #waiting: Waiting<Question, Answer>[] = [];
+  #under_way = 0;
 
   /** Answers come in the order of the questions. */
-  constructor(askAll: (questions: readonly Question[]) => Promise<readonly Answer[]>) {
+  constructor(
+    askAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+    at_once: number = Number.POSITIVE_INFINITY,
+  ) {
     this.#askAll = askAll;
+    this.#at_once = at_once;
   }
 
   ask(question: Question): Promise<Answer> {
@@ -23,8 +32,10 @@ export class Gather<Question, Answer> {
   }
 
   async #flush(): Promise<void> {
+    if (this.#waiting.length === 0 || this.#under_way >= this.#at_once) return;
     const asked = this.#waiting;
     this.#waiting = [];
+    this.#under_way += 1;
     try {
       const answers = await this.#askAll(asked.map(({ question }) => question));
       for (const [index, { resolve, reject }] of asked.entries()) {
@@ -34,6 +45,9 @@ export class Gather<Question, Answer> {
       }
     } catch (error) {
       for (const { reject } of asked) reject(error);
+    } finally {
+      this.#under_way -= 1;
     }
+    void this.#flush();
   }
 }

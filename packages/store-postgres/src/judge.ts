@@ -14,6 +14,8 @@ export interface KnownRow {
   readonly num: number;
   readonly version: number;
   readonly standing: Standing;
+  /** The last sign of whoever holds it; null: there was none. */
+  readonly heard: NonNullable<Write["heard"]> | null;
 }
 
 export interface Known {
@@ -119,7 +121,7 @@ class Court {
         continue;
       }
       const row = this.#known.rows.get(name) ?? null;
-      if ((row?.version ?? 0) !== write.expected_version) return null;
+      if ((row?.version ?? 0) !== write.expected_version || hasSpokenSince(row, write)) return null;
       if (row === null) {
         ensure(write.events.length > 0, `handoff ${id}: a new handoff comes with its accept event`);
         const key = keyOf(write);
@@ -142,6 +144,11 @@ class Court {
       return version === write.expected_version;
     });
   }
+}
+
+/** Its holder beat where this was not known yet: what was decided may be that it is silent. */
+function hasSpokenSince(row: KnownRow | null, { heard }: Write): boolean {
+  return row?.heard != null && row.heard.fence === heard?.fence && row.heard.at > heard.at;
 }
 
 function versionAfter({ expected_version, value }: RecordWrite): number {

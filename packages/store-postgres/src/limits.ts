@@ -5,6 +5,8 @@ export const oldest_server = { number: 140_000, name: "14" } as const;
 
 /** Connections for reading, besides the one that writes. */
 export const pool_connections = 4;
+/** Statements that each load what was asked for one by one; the other connections stay free for what a batch reads. */
+export const loads_at_once = 2;
 export const connect_timeout_s = 5;
 
 /**

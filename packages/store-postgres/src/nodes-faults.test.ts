@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from "vitest";
 import { type CuttingProxy, startProxy } from "./testing/cutting-proxy.ts";
-import { NodeLoad, storyOf } from "./testing/node-load.ts";
+import { NodeLoad, storyOf, workers_of_a_node } from "./testing/node-load.ts";
 import { Node } from "./testing/nodes.ts";
 import { PostgresPair } from "./testing/pair.ts";
 import { startServer, type TestServer } from "./testing/server.ts";
@@ -133,9 +133,10 @@ test("a network that swallows everything: the others take over what the node hel
       });
     } else {
       let swallowed: Promise<void> | null = null;
-      await load.whenBusy(there, 5, () => {
+      const swallow = () => {
         swallowed = proxy.swallowNextTransaction();
-      });
+      };
+      await load.whenBusy(there, 5, swallow, workers_of_a_node + 1);
       await swallowed;
       note();
     }

@@ -27,12 +27,13 @@ import { Gather } from "./gather.ts";
 import { HeldBackReader } from "./held-back.ts";
 import { inTime } from "./in-time.ts";
 import { type Keeping, Kept } from "./kept.ts";
-import { full_ms, prune_timeout_ms, size_good_for_ms } from "./limits.ts";
+import { full_ms, loads_at_once, prune_timeout_ms, size_good_for_ms } from "./limits.ts";
 import { keepPartitions } from "./partitions.ts";
 import { prune, sumUp } from "./prune.ts";
 import { readEvents } from "./read-events.ts";
 import { readList } from "./read-list.ts";
 import {
+  type AskedHandoff,
   type AskedHolder,
   type AskedKey,
   readBodies,
@@ -62,11 +63,12 @@ export class PostgresStore implements Store {
   /** By the monotonic clock: until when the server's disk is taken for full, and how long its size is good for. */
   #full_until = 0;
   #size = { bytes: 0, good_until: 0 };
-  readonly #keys = new Gather((asked: readonly AskedKey[]) => this.#read((asks) => readKeys(asks, asked)));
-  readonly #purged = new Gather((asked: readonly { readonly namespace: string; readonly id: string }[]) =>
-    this.#read((asks) => readPurged(asks, asked)),
+  readonly #loads = new Gather(
+    (asked: readonly AskedHandoff[]) => this.#read((asks) => readHandoffs(asks, asked)),
+    loads_at_once,
   );
-
+  readonly #keys = new Gather((asked: readonly AskedKey[]) => this.#read((asks) => readKeys(asks, asked)));
+  readonly #purged = new Gather((asked: readonly AskedHandoff[]) => this.#read((asks) => readPurged(asks, asked)));
   readonly #held = new Gather((asked: readonly AskedHolder[]) => this.#read((asks) => readHeld(asks, asked)));
   readonly #kept = new Kept();
   readonly #heldBack = new HeldBackReader((ask) => this.#read(ask));
@@ -118,8 +120,14 @@ export class PostgresStore implements Store {
     this.#sharing?.attach(this.#session.pool);
   }
 
-  load(namespace: string, ids: readonly string[]) {
-    return this.#read((asks) => readHandoffs(asks, namespace, ids));
+  async load(namespace: string, ids: readonly string[]) {
+    if (ids.length === 1) return [await this.#loads.ask({ namespace, id: ids[0] ?? "" })];
+    return this.#read((asks) =>
+      readHandoffs(
+        asks,
+        ids.map((id) => ({ namespace, id })),
+      ),
+    );
   }
 
   key(namespace: string, from: string, key: string) {
@@ -160,8 +168,8 @@ export class PostgresStore implements Store {
     return this.#ids((asks) => asks.ask(findByFacet, namespace, "lane", lane, limit));
   }
 
-  held(namespace: string, agent: string, worker: string) {
-    return this.#held.ask({ namespace, agent, worker });
+  held(namespace: string, agent: string, worker: string, request_id: string | null = null) {
+    return this.#held.ask({ namespace, agent, worker, request_id });
   }
 
   async leases() {

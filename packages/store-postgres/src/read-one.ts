@@ -10,14 +10,17 @@ import { findBodies, findBody, findOwnBody, loadHandoffs, nameShape } from "./sq
 import { findKeys, findPurged, keyShape } from "./sql/key.ts";
 import { talkOf } from "./standing.ts";
 
-export async function readHandoffs(
-  asks: Asks,
-  namespace: string,
-  ids: readonly string[],
-): Promise<readonly (Handoff | null)[]> {
-  const found: (Handoff | null)[] = ids.map(() => null);
-  if (ids.length === 0) return found;
-  for (const row of await asks.ask(loadHandoffs, namespace, textArray(ids))) {
+export interface AskedHandoff {
+  readonly namespace: string;
+  readonly id: string;
+}
+
+export async function readHandoffs(asks: Asks, asked: readonly AskedHandoff[]): Promise<readonly (Handoff | null)[]> {
+  const found: (Handoff | null)[] = asked.map(() => null);
+  if (asked.length === 0) return found;
+  const rows = new Rows(nameShape);
+  for (const { namespace, id } of asked) rows.add({ namespace, id });
+  for (const row of await asks.ask(loadHandoffs, ...rows.parameters())) {
     found[number(row, "place") - 1] = withBeat(handoffOf(row), row);
   }
   return found;
@@ -63,12 +66,14 @@ export interface AskedHolder {
   readonly namespace: string;
   readonly agent: string;
   readonly worker: string;
+  /** Null: whatever the request. */
+  readonly request_id: string | null;
 }
 
 /** What each of these workers holds. */
 export async function readHeld(asks: Asks, asked: readonly AskedHolder[]): Promise<readonly (readonly string[])[]> {
   const rows = new Rows(holderShape);
-  for (const { namespace, agent, worker } of asked) rows.add({ namespace, agent, worker });
+  for (const { namespace, agent, worker, request_id } of asked) rows.add({ namespace, agent, worker, request_id });
   const found: string[][] = asked.map(() => []);
   for (const row of await asks.ask(findHeld, ...rows.parameters())) {
     found[number(row, "place") - 1]?.push(text(row, "id"));
@@ -76,10 +81,7 @@ export async function readHeld(asks: Asks, asked: readonly AskedHolder[]): Promi
   return found;
 }
 
-export async function readPurged(
-  asks: Asks,
-  asked: readonly { readonly namespace: string; readonly id: string }[],
-): Promise<readonly boolean[]> {
+export async function readPurged(asks: Asks, asked: readonly AskedHandoff[]): Promise<readonly boolean[]> {
   const rows = new Rows(nameShape);
   for (const { namespace, id } of asked) rows.add({ namespace, id });
   const found = asked.map(() => false);

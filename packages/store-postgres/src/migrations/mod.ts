@@ -7,6 +7,7 @@ import { nodes } from "./003-nodes.ts";
 import { recordChanges } from "./004-record-changes.ts";
 import { sharedLife } from "./005-shared-life.ts";
 import { nodeSigns } from "./006-node-signs.ts";
+import { leaseRequests } from "./007-lease-requests.ts";
 
 export const migrations: Migrations = [
   { name: "initial", sql: initial, oldest_reader: 1 },
@@ -15,4 +16,5 @@ export const migrations: Migrations = [
   { name: "record-changes", sql: recordChanges, oldest_reader: 1 },
   { name: "shared-life", sql: sharedLife, oldest_reader: 1 },
   { name: "node-signs", sql: nodeSigns, oldest_reader: 1 },
+  { name: "lease-requests", sql: leaseRequests, oldest_reader: 1 },
 ];

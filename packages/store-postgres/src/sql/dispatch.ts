@@ -42,10 +42,12 @@ export const findByFacet = `
   SELECT id FROM handfast.facet JOIN handfast.accepted USING (num)
   WHERE facet.namespace = $1 AND kind = $2 AND value = $3 ORDER BY num LIMIT $4`;
 
-export const holderShape = { namespace: "text", agent: "text", worker: "text" } as const;
+export const holderShape = { namespace: "text", agent: "text", worker: "text", request_id: "text" } as const;
 export const findHeld = `
   SELECT place, id FROM ${given(holderShape)} JOIN handfast.lease USING (namespace, agent, worker)
-    JOIN handfast.accepted USING (num) ORDER BY num`;
+    JOIN handfast.accepted USING (num)
+  WHERE given.request_id IS NULL OR lease.request_id IS NULL OR lease.request_id = given.request_id
+  ORDER BY num`;
 
 /** Every live lease, of all namespaces. */
 export const findLeases = `

@@ -53,7 +53,13 @@ export const readyShape = {
   excluded: "jsonb",
 } as const;
 export const timerShape = { num: "bigint", wake_at: "bigint" } as const;
-export const leaseShape = { num: "bigint", namespace: "text", agent: "text", worker: "text" } as const;
+export const leaseShape = {
+  num: "bigint",
+  namespace: "text",
+  agent: "text",
+  worker: "text",
+  request_id: "text",
+} as const;
 export const facetShape = { namespace: "text", kind: "text", value: "text", num: "bigint" } as const;
 export const bodyShape = {
   num: "bigint",
@@ -71,10 +77,11 @@ export const nameShape = { namespace: "text", id: "text" } as const;
 
 /** Rows are locked in the order of their numbers, everywhere: two nodes never wait for each other. */
 export const lockRows = `
-  SELECT namespace, id, num, version, ${Object.keys(placeShape)
+  SELECT accepted.namespace, id, num, version, ${Object.keys(placeShape)
     .map((column) => (column === "excluded" ? "excluded::text AS excluded" : column))
-    .join(", ")}
+    .join(", ")}, beat_fence, beat_at
   FROM ${given(nameShape)} JOIN handfast.accepted USING (namespace, id) JOIN handfast.handoff USING (num)
+    LEFT JOIN handfast.lease USING (num)
   ORDER BY num FOR UPDATE OF handoff`;
 
 export const takeNumbers = "SELECT nextval('handfast.handoff_num') AS num FROM generate_series(1, $1)";
@@ -92,7 +99,7 @@ export const putReady = `${insert("ready", readyShape)}
   ON CONFLICT (num) DO UPDATE SET queue = excluded.queue, rank = excluded.rank, excluded = excluded.excluded`;
 export const putTimers = `${insert("timer", timerShape)} ON CONFLICT (num) DO UPDATE SET wake_at = excluded.wake_at`;
 export const putLeases = `${insert("lease", leaseShape)}
-  ON CONFLICT (num) DO UPDATE SET agent = excluded.agent, worker = excluded.worker`;
+  ON CONFLICT (num) DO UPDATE SET agent = excluded.agent, worker = excluded.worker, request_id = excluded.request_id`;
 
 /** The first body of a kind and number stays: a second one changes nothing. */
 export const insertBodies = `${insert("body", bodyShape)} ON CONFLICT DO NOTHING`;
@@ -122,8 +129,7 @@ function deleteFrom(table: string): string {
 
 export const loadHandoffs = `
   SELECT place, handoff.json AS json, accepted.json AS accepted, beat_fence, beat_at, progress
-  FROM unnest($2::text[]) WITH ORDINALITY AS asked (id, place)
-    JOIN handfast.accepted ON accepted.namespace = $1 AND accepted.id = asked.id
+  FROM ${given(nameShape)} JOIN handfast.accepted USING (namespace, id)
     JOIN handfast.handoff USING (num) LEFT JOIN handfast.lease USING (num)`;
 
 export const findOwnBody = `

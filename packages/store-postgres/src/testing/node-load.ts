@@ -11,6 +11,9 @@ const terms = { deadline_ms: 600_000, queue_ms: 600_000, max_attempts: 50, max_d
 
 const most_open = 40;
 
+/** Each works off its leases one by one: more than this many held, and one is left after any commit. */
+export const workers_of_a_node = 2;
+
 interface Moment {
   isNow(): boolean;
   act(): void;
@@ -43,7 +46,9 @@ export class NodeLoad {
 
   start(): void {
     const senders = this.#nodes.map((_, nth) => this.#send(nth));
-    const workers = this.#nodes.flatMap((_, nth) => [0, 1].map((n) => this.#work(nth, `bob-${nth}-${n}`)));
+    const workers = this.#nodes.flatMap((_, nth) =>
+      Array.from({ length: workers_of_a_node }, (_, n) => this.#work(nth, `bob-${nth}-${n}`)),
+    );
     this.#running = Promise.all([...senders, ...workers]);
   }
 
@@ -72,11 +77,11 @@ export class NodeLoad {
     await Promise.race([promise, this.#running?.then(() => promise) ?? promise]);
   }
 
-  /** So many more are done, and this node has both a call under way and a lease. */
-  whenBusy(nth: number, more: number, act: () => void = () => {}): Promise<void> {
+  /** So many more are done, and this node has both a call under way and so many leases. */
+  whenBusy(nth: number, more: number, act: () => void = () => {}, leases = 1): Promise<void> {
     const from = this.done.size;
     const { held } = this.at(nth);
-    return this.when(() => this.done.size >= from + more && this.at(nth).asking > 0 && held.size > 0, act);
+    return this.when(() => this.done.size >= from + more && this.at(nth).asking > 0 && held.size >= leases, act);
   }
 
   whenDone(more: number): Promise<void> {
