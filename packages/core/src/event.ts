@@ -131,3 +131,27 @@ export type HandoffEvent = EventBody & {
   readonly to_agent: string | null;
   readonly capability: string | null;
 };
+
+const ends: ReadonlySet<HandoffEvent["type"]> = new Set(["completed", "failed", "rejected", "canceled", "expired"]);
+/** With an event of this type the handoff has ended. */
+export function isEnd(type: HandoffEvent["type"]): boolean {
+  return ends.has(type);
+}
+
+/** After this nobody holds it any more. */
+export function endsLease(event: HandoffEvent): boolean {
+  return (
+    isEnd(event.type) ||
+    event.type === "requeued" ||
+    event.type === "parked" ||
+    (event.type === "asked" && event.parked)
+  );
+}
+
+/** After these it may be ready for somebody; nothing of it need be true any more. */
+const frees: ReadonlySet<HandoffEvent["type"]> = new Set(["accepted", "requeued", "unblocked", "excluded"]);
+const takes: ReadonlySet<HandoffEvent["type"]> = new Set(["delivered", "acknowledged"]);
+export function mayBeReady(told: readonly HandoffEvent[]): boolean {
+  const last = told.findLast(({ type }) => frees.has(type) || takes.has(type) || ends.has(type));
+  return last !== undefined && frees.has(last.type);
+}

@@ -6,7 +6,7 @@ export { wakeAt } from "./clocks.ts";
 export type { Actor, Command, Context, Decision, Draft, Follow, Refusal, TargetFit } from "./command.ts";
 export type { ContractVerdict } from "./contract.ts";
 export { decide } from "./decide.ts";
-export type { EventBody, HandoffEvent } from "./event.ts";
+export { type EventBody, endsLease, type HandoffEvent, isEnd, mayBeReady } from "./event.ts";
 export type { Findable } from "./findable.ts";
 export { findable, queueOf, readyNow } from "./findable.ts";
 export * from "./handoff.ts";

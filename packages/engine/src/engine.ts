@@ -5,7 +5,17 @@
  * A failed commit is unknown: everyone in it gets a fault, memory is thrown away, and the store is read anew.
  */
 
-import { type CoreLimits, coreLimits, type Handoff, hasEnded, liveLease, type Time, wakeAt } from "@handfast/core";
+import {
+  type CoreLimits,
+  coreLimits,
+  type Handoff,
+  hasEnded,
+  liveLease,
+  mayBeReady,
+  queueOf,
+  type Time,
+  wakeAt,
+} from "@handfast/core";
 import { makeId } from "@handfast/protocol";
 import { AskerWork } from "./asker-work.ts";
 import { Batch } from "./batch.ts";
@@ -22,9 +32,9 @@ import { FollowRecords } from "./follow-records.ts";
 import { goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { LiveLeases } from "./live-leases.ts";
-import { Memory } from "./memory.ts";
+import { type Life, Memory } from "./memory.ts";
 import type { EngineOptions } from "./options.ts";
-import { OtherNodes } from "./other-nodes.ts";
+import { type Look, OtherNodes } from "./other-nodes.ts";
 import { type Plan, planCommand, planDue, planEntries, planRecords, planRedrive, planSubmit } from "./plan.ts";
 import { Poison } from "./poison.ts";
 import { planned } from "./reading.ts";
@@ -114,6 +124,7 @@ export class Engine implements HandoffEngine {
       },
       onReady: (namespace, queue) => this.#workers.groups.arrived(namespace, queue),
       onWake: (at) => this.#timers.notice(at),
+      onTold: (events, next) => this.#told(events, next),
     });
     this.#pulse = new Pulse(surroundings, () => this.now(), this.#limits);
     const newId = () => makeId(this.now(), surroundings.randomBytes(10));
@@ -156,22 +167,41 @@ export class Engine implements HandoffEngine {
       memory: this.#memory,
       surroundings: this.#options.surroundings,
       limits: this.#limits,
-      timing: () => ({ limits: this.#coreLimits, resumed_at: this.#pulse.resumed_at }),
       now: () => this.now(),
+      concerns: (events) => this.#served.isUsed && events.some(({ type }) => type === "delivered"),
       tell: (met) => tellFollowed(met, this.#options, this.#askerWork),
       onText: (namespace, id) => this.wakeups.publish([wakeKey.handoff(namespace, id)]),
-      onLook: async () => {
-        await this.#clock.set();
-        await this.otherRecords?.look();
-        // What another node kept for itself a moment ago it may have left.
-        this.#workers.groups.forget();
-        if (this.#workers.waiting.size > 0) this.#enqueue(goOn);
-        const next = await this.#store.nextDue();
-        if (next !== null) this.#timers.notice(next);
-      },
+      onLook: (look) => this.#looked(look),
       // The next batch finds out, and has the store recovered, whether or not anybody asks for anything.
       onFault: () => this.#enqueue(lookAtStore),
     });
+  }
+
+  /** Another node committed these of one handoff. */
+  #told(events: Life, next: Handoff | null): void {
+    const [{ namespace, to_agent: to, capability }] = events;
+    for (const event of events) {
+      this.#leases.tell(event);
+      if (event.type === "requeued") this.#timers.notice(event.ready_at);
+    }
+    const [was_accepted, was_delivered] = ["accepted", "delivered"].map((one) =>
+      events.some(({ type }) => type === one),
+    );
+    if (next !== null && was_delivered) this.#served.delivered(next);
+    // Whoever delivered what had been waiting kept more of that queue to choose from, and has left it now.
+    const may_be_left = was_delivered && !was_accepted;
+    if (mayBeReady(events) || may_be_left) this.#workers.groups.arrived(namespace, queueOf({ to, capability }));
+  }
+
+  /** After a look at what other nodes wrote. */
+  async #looked({ is_whole, has_records }: Look): Promise<void> {
+    if (is_whole) await this.#clock.set();
+    if (has_records) await this.otherRecords?.look();
+    // What another node kept for itself a moment ago it may have left.
+    if (is_whole) this.#workers.groups.forget();
+    if (this.#workers.areDue()) this.#enqueue(goOn);
+    const next = is_whole ? await this.#store.nextDue() : null;
+    if (next !== null) this.#timers.notice(next);
   }
 
   now(): Time {
@@ -245,7 +275,10 @@ export class Engine implements HandoffEngine {
   }
 
   peek(namespace: string, id: string): Handoff | undefined {
-    if (this.#others !== null) return undefined;
+    return this.#others === null ? this.remembered(namespace, id) : undefined;
+  }
+
+  remembered(namespace: string, id: string): Handoff | undefined {
     const handoff = this.#memory.cache.get(namespace, id);
     return handoff !== undefined && this.#isSettled(handoff) ? handoff : undefined;
   }

@@ -1,6 +1,6 @@
 /** How many live leases each agent has for each capability: what is committed, and as a batch in the making leaves it. */
 
-import { type Handoff, liveLease } from "@handfast/core";
+import { endsLease, type Handoff, type HandoffEvent, liveLease } from "@handfast/core";
 import { Names } from "./names.ts";
 import type { Store } from "./store.ts";
 
@@ -29,11 +29,19 @@ export class LiveLeases {
     const before = this.#holdings.get(namespace, id);
     const now = holdingOf(handoff);
     if (before !== undefined && before.agent === now?.agent) return;
-    if (before !== undefined) {
-      this.#holdings.delete(namespace, id);
-      this.#count(namespace, before, -1);
-    }
+    if (before !== undefined) this.#release(namespace, id, before);
     if (now !== null) this.#hold(namespace, id, now);
+  }
+
+  /** Another node committed this. */
+  tell(event: HandoffEvent): void {
+    const { namespace, handoff: id, capability } = event;
+    const before = this.#holdings.get(namespace, id);
+    if (event.type === "delivered") {
+      if (before?.agent === event.agent) return;
+      if (before !== undefined) this.#release(namespace, id, before);
+      if (capability !== null) this.#hold(namespace, id, { agent: event.agent, capability });
+    } else if (before !== undefined && endsLease(event)) this.#release(namespace, id, before);
   }
 
   /** Of one namespace, as they will be once these changes are committed. Asked for nothing, it costs nothing. */
@@ -65,6 +73,11 @@ export class LiveLeases {
   #hold(namespace: string, id: string, holding: Holding): void {
     this.#holdings.set(namespace, id, holding);
     this.#count(namespace, holding, 1);
+  }
+
+  #release(namespace: string, id: string, holding: Holding): void {
+    this.#holdings.delete(namespace, id);
+    this.#count(namespace, holding, -1);
   }
 
   #count(namespace: string, holding: Holding, delta: number): void {

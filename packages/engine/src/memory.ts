@@ -1,6 +1,6 @@
 /** What the engine remembers of committed handoffs, and whom it wakes about them. Changes only after a commit. */
 
-import { type Findable, type Handoff, type HandoffEvent, hasEnded, type Time } from "@handfast/core";
+import { type Findable, type Handoff, type HandoffEvent, hasEnded, isEnd, type Time } from "@handfast/core";
 import { BodyCache } from "./body-cache.ts";
 import { HandoffCache } from "./cache.ts";
 import type { EngineLimits } from "./limits.ts";
@@ -15,10 +15,15 @@ interface Listeners {
   readonly onChange: (handoff: Handoff, isDelivery: boolean) => void;
   /** Time will change something then. */
   readonly onWake: (at: Time) => void;
+  /** Another node committed these of one handoff; with what it is now, where that was looked at. */
+  readonly onTold: (events: Life, next: Handoff | null) => void;
 }
 
+/** What was told of one handoff, in order. */
+export type Life = readonly [HandoffEvent, ...HandoffEvent[]];
+
 /** A handoff as a commit left it, and what the commit told of it. */
-export interface Change {
+interface Change {
   readonly next: Handoff;
   readonly events: readonly HandoffEvent[];
   readonly find: Findable;
@@ -92,22 +97,26 @@ export class Memory {
     if (find !== null) this.#changed({ next, events: pending.events, find }, wake);
   }
 
-  /** Other nodes committed these. */
-  learn(changes: readonly Change[]): void {
+  /** Whether something is remembered of it that has to be put right. */
+  knows(namespace: string, id: string): boolean {
+    return this.cache.get(namespace, id) !== undefined;
+  }
+
+  /** Other nodes committed these. `next`: as it is now, for one that is known here; null: it was not looked at. */
+  learn(told: readonly { readonly events: Life; readonly next: Handoff | null }[]): void {
     const wake = new Set<string>();
-    for (const change of changes) {
-      const { next, events } = change;
-      const { namespace, id, from } = next.accepted;
-      this.cache.delete(namespace, id);
+    for (const { events, next } of told) {
+      const [{ namespace, handoff: id, from }] = events;
+      if (next !== null && this.knows(namespace, id)) this.cache.set(next);
       if (this.#wakeups.hears("handoff")) wake.add(wakeKey.handoff(namespace, id));
       if (events.some(({ type }) => type === "accepted")) this.#count(namespace, from, 1);
-      this.#changed(change, wake);
+      this.#listeners.onTold(events, next);
+      this.#tell(events, wake);
     }
     this.#wakeups.publish(wake);
   }
 
-  #changed(change: Change, wake: Set<string>): void {
-    const { next, events, find } = change;
+  #changed({ next, events, find }: Change, wake: Set<string>): void {
     const { namespace } = next.accepted;
     if (find.queue !== null) this.#listeners.onReady(namespace, find.queue);
     if (find.wake_at !== null) this.#listeners.onWake(find.wake_at);
@@ -115,15 +124,16 @@ export class Memory {
       next,
       events.some(({ type }) => type === "delivered"),
     );
-    this.#tell(change, wake);
+    this.#tell(events, wake);
   }
 
-  #tell({ next, events }: Change, wake: Set<string>): void {
-    if (events.length === 0) return;
-    const { namespace, correlation_id, from } = next.accepted;
+  #tell(events: readonly HandoffEvent[], wake: Set<string>): void {
+    const [first] = events;
+    if (first === undefined) return;
+    const { namespace, correlation_id, from } = first;
     if (this.#wakeups.hears("correlation")) wake.add(wakeKey.correlation(namespace, correlation_id));
     if (this.#wakeups.hears("log")) wake.add(wakeKey.log(namespace));
-    const ended = hasEnded(next.status) && events.some(({ type }) => type === next.status.state);
+    const ended = events.some(({ type }) => isEnd(type));
     if (ended) this.#count(namespace, from, -1);
     if (ended || events.some(({ type }) => type === "late")) wake.add(wakeKey.sender(namespace, from));
     if (events.some(({ type }) => type === "asked")) {

@@ -6,9 +6,9 @@
  * A signal makes it look at once; without one it looks now and then by itself.
  */
 
-import { findable, type HandoffEvent, type Time, type Timing } from "@handfast/core";
+import type { HandoffEvent, Time } from "@handfast/core";
 import type { EngineLimits } from "./limits.ts";
-import type { Memory } from "./memory.ts";
+import type { Life, Memory } from "./memory.ts";
 import type { FollowedEvent, Sharing, Store, Unit } from "./store.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -17,15 +17,16 @@ interface OtherNodesOptions {
   readonly store: Store;
   readonly memory: Memory;
   readonly surroundings: Surroundings;
-  readonly limits: Pick<EngineLimits, "follow_every_ms" | "follow_events">;
-  readonly timing: () => Timing;
+  readonly limits: Pick<EngineLimits, "follow_every_ms" | "follow_gap_ms" | "follow_events">;
   readonly now: () => Time;
   /** Every event of all nodes, this one's too, in the log's order. */
   readonly tell: (met: Met) => void;
   /** Another node has written streamed output of this handoff. */
   readonly onText: (namespace: string, id: string) => void;
+  /** Of a handoff that nothing is remembered of: whether it has to be looked at because of these. */
+  readonly concerns: (events: Life) => boolean;
   /** After every look, whether or not it found something. */
-  readonly onLook: () => Promise<void>;
+  readonly onLook: (look: Look) => Promise<void>;
   /** The store did not answer. */
   readonly onFault: (error: unknown) => void;
 }
@@ -35,8 +36,12 @@ interface Met extends FollowedEvent {
   readonly event: HandoffEvent;
 }
 
-/** What was told of one handoff, in order. */
-type Life = readonly [HandoffEvent, ...HandoffEvent[]];
+export interface Look {
+  /** Not because of a signal, but because it is time for one: what no signal tells is looked at too. */
+  readonly is_whole: boolean;
+  /** Records may have been written. */
+  readonly has_records: boolean;
+}
 
 export class OtherNodes {
   readonly #options: OtherNodesOptions;
@@ -44,9 +49,12 @@ export class OtherNodes {
   readonly #own = new Set<string>();
   #after_pos = 0;
   #seen_until: Time = 0;
+  #looked_at: Time = 0;
   #running = false;
   #looking: Promise<void> | null = null;
   #asked = false;
+  #is_armed = false;
+  #look_at: Look = { is_whole: false, has_records: false };
   #cancel: () => void = () => {};
   #unlisten: () => void = () => {};
 
@@ -71,7 +79,10 @@ export class OtherNodes {
   follow(): void {
     this.#running = true;
     const { sharing, onText } = this.#options;
-    const unlisten = [sharing.listen(() => this.#lookSoon()), sharing.listenToText(onText)];
+    const unlisten = [
+      sharing.listen((_, has_records) => this.#lookSoon({ is_whole: false, has_records })),
+      sharing.listenToText(onText),
+    ];
     this.#unlisten = () => {
       for (const end of unlisten) end();
     };
@@ -94,20 +105,28 @@ export class OtherNodes {
     for (const name of namesOf(units)) this.#own.delete(name);
   }
 
+  /** However many signals come meanwhile: what no signal tells is looked at in its time. */
   #arm(): void {
     this.#cancel();
     if (!this.#running) return;
+    this.#is_armed = true;
     const { surroundings, limits } = this.#options;
     const delay_ms = limits.follow_every_ms * (0.5 + surroundings.random());
-    this.#cancel = surroundings.schedule(delay_ms, () => this.#lookSoon());
+    this.#cancel = surroundings.schedule(delay_ms, () => {
+      this.#is_armed = false;
+      this.#lookSoon({ is_whole: true, has_records: true });
+    });
   }
 
-  #lookSoon(): void {
+  #lookSoon({ is_whole, has_records }: Look): void {
     if (!this.#running) return;
     this.#asked = true;
+    const { is_whole: was_whole, has_records: had_records } = this.#look_at;
+    this.#look_at = { is_whole: is_whole || was_whole, has_records: has_records || had_records };
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;
-      this.#arm();
+      if (!this.#is_armed) this.#arm();
+      if (this.#asked) this.#lookSoon(this.#look_at);
     });
   }
 
@@ -115,8 +134,10 @@ export class OtherNodes {
     const { limits, sharing, tell, onLook, onFault } = this.#options;
     try {
       while (this.#asked && this.#running) {
+        await this.#gap();
         this.#asked = false;
         const looked_at = this.#options.now();
+        this.#looked_at = looked_at;
         const followed = await sharing.follow(this.#after_pos, limits.follow_events);
         if (!this.#running) return;
         const met = followed.flatMap(eventOf);
@@ -129,22 +150,29 @@ export class OtherNodes {
         if (followed.length >= limits.follow_events) this.#asked = true;
         else this.#seen_until = looked_at;
       }
-      if (this.#running) await onLook();
+      const look = this.#look_at;
+      this.#look_at = { is_whole: false, has_records: false };
+      if (this.#running) await onLook(look);
     } catch (error) {
       onFault(error);
     }
   }
 
-  /** Handoffs that are gone by now told whoever waits for them when they ended. */
+  /** What comes within it is looked at together. The first signal after a quiet time waits for nothing. */
+  async #gap(): Promise<void> {
+    const { limits, surroundings, now } = this.#options;
+    const left_ms = this.#looked_at + limits.follow_gap_ms - now();
+    if (left_ms > 0) await new Promise<void>((resolve) => surroundings.schedule(left_ms, resolve));
+  }
+
+  /** Only what somebody here may rely on is read; of the rest the log says enough. */
   async #learn(namespace: string, lives: readonly Life[]): Promise<void> {
-    const { store, memory, timing, now } = this.#options;
-    const ids = lives.map(([first]) => first.handoff);
-    const loaded = await store.load(namespace, ids);
-    const changes = lives.flatMap((events, index) => {
-      const next = loaded[index];
-      return next == null ? [] : [{ next, events, find: findable(next, timing(), now()) }];
-    });
-    memory.learn(changes);
+    const { store, memory, concerns } = this.#options;
+    const known = lives.filter((events) => memory.knows(namespace, events[0].handoff) || concerns(events));
+    const ids = known.map(([first]) => first.handoff);
+    const loaded = ids.length === 0 ? [] : await store.load(namespace, ids);
+    const next = new Map(known.map((events, index) => [events, loaded[index] ?? null]));
+    memory.learn(lives.map((events) => ({ events, next: next.get(events) ?? null })));
   }
 
   /** By handoff, in the order of the first event of each. */

@@ -94,6 +94,11 @@ export interface HandoffEngine {
   ): Promise<void>;
   /** The handoff now, where memory has it and no clock of it has run out; undefined: `get` finds out. */
   peek(namespace: string, id: string): Handoff | undefined;
+  /**
+   * The handoff as this node last committed it or was told of it, where no clock of it has run out. Another node may have moved it on
+   * since: good for what cannot change any more, and for going on waiting, since whoever waits is woken when this changes.
+   */
+  remembered(namespace: string, id: string): Handoff | undefined;
   /** The handoff now, every clock settled. */
   get(namespace: string, id: string): Promise<Handoff | null>;
   body(namespace: string, id: string, kind: Body["kind"], number: number): Promise<Body | null>;

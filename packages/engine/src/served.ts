@@ -26,6 +26,11 @@ export class Served {
     }
   }
 
+  /** Whether anything is remembered: where no work is tied to who served it, nothing has to be put right. */
+  get isUsed(): boolean {
+    return this.#newer.size + this.#older.size > 0;
+  }
+
   /** Null: nobody, or it was not looked up. */
   by(namespace: string, tie: Tie): string | null {
     return this.#get(namespace, tieKey(tie)) ?? null;

@@ -312,10 +312,10 @@ export interface Sharing {
   /** These records as they are now, in any order; those that are gone are left out. */
   namedRecords(names: readonly RecordName[]): Promise<readonly StoredRecord[]>;
   /**
-   * Calls back when another node may have committed something, with how long the signal took since then, where it says so. It may
-   * miss some: whoever listens also looks by itself.
+   * Calls back when another node may have committed something, with how long the signal took since then, where it says so, and whether
+   * records may be among it. It may miss some: whoever listens also looks by itself.
    */
-  listen(onSignal: (lag_ms: Duration | null) => void): () => void;
+  listen(onSignal: (lag_ms: Duration | null, has_records: boolean) => void): () => void;
 }
 
 /** How the server behind a store is, for whoever watches it. */

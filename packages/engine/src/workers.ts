@@ -120,6 +120,14 @@ export class Workers {
     return this.#byWorker.has(workerKey(worker));
   }
 
+  /** Whether somebody waits for something that may be ready on disk. */
+  areDue(): boolean {
+    for (const namespace of this.namespaces) {
+      for (const _ of this.groups.due(namespace)) return true;
+    }
+    return false;
+  }
+
   hasFreeSlot(namespace: string): boolean {
     for (const { claim, given } of this.#waiting) {
       if (claim.namespace === namespace && given.length < claim.slots) return true;

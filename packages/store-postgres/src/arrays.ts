@@ -51,7 +51,12 @@ function literal(cell: Cell): string {
   return `"\\\\x${Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString("hex")}"`;
 }
 
+/** What JSON writes otherwise than an array does. */
+const unlike_json = /\p{Cc}/u;
+
+/** Quotes and backslashes are escaped as in JSON, which the engine writes much faster than anything else does. */
 function quoted(text: string): string {
+  if (!unlike_json.test(text) && text.isWellFormed()) return JSON.stringify(text);
   return `"${withoutNul(text).replaceAll(/["\\]/g, "\\$&")}"`;
 }
 

@@ -3,6 +3,7 @@
 import { type Accepted, type Handoff, type HandoffEvent, liveLease } from "@handfast/core";
 import { type Body, type LogEntry, type RecordWrite, stateJson, type Write } from "@handfast/engine";
 import { type Cell, Rows, type Shape } from "./arrays.ts";
+import { combine, type Statement } from "./combine.ts";
 import { ensure } from "./errors.ts";
 import { type Judgement, nameOf, type Target } from "./judge.ts";
 import { namesInEntry, namesInEvent } from "./names-in.ts";
@@ -13,15 +14,10 @@ import * as record from "./sql/record.ts";
 import { insertRecordChanges, lockRecordChanges, recordChangeShape } from "./sql/record-change.ts";
 import { type Facet, facetsOf, type Standing, standingAfter } from "./standing.ts";
 
-export interface Statement {
-  readonly sql: string;
-  readonly parameters: readonly string[];
-}
-
 export class Changes {
   readonly #accepted = new Rows(handoff.acceptedShape);
   readonly #inserted = new Rows(handoff.handoffShape);
-  readonly #updated = new Rows(handoff.handoffShape);
+  readonly #updated = new Rows(handoff.updatedShape);
   readonly #purged = new Rows(handoff.numShape);
   readonly #keptKeys = new Rows(keptKeyShape);
   readonly #ready = new Rows(handoff.readyShape);
@@ -42,17 +38,21 @@ export class Changes {
   readonly #recordChanges = new Rows(recordChangeShape);
   /** By namespace, sender and state. */
   readonly #tally = new Map<string, number>();
+  /** The numbers of the handoffs, by `nameOf`. */
+  readonly nums = new Map<string, number>();
 
   /** `numbers`: one for each new handoff, in order. `node`: who writes; null: no other node wants to know of it. */
   constructor({ units, targets, records }: Judgement, numbers: readonly number[], node: string | null) {
     const free = numbers.values();
-    const nums = new Map<string, number>();
+    const { nums } = this;
     for (const [name, target] of targets) nums.set(name, target.before?.num ?? numberFrom(free));
     for (const { writes, entries = [], resumed_at = null } of units) {
       for (const { events } of writes) for (const event of events) this.#tell(event, resumed_at);
       for (const entry of entries) this.#note(entry, resumed_at);
     }
-    for (const [name, target] of targets) this.#target(numberOf(nums, name), target);
+    // Rows are locked in the order of their numbers, everywhere: two nodes never wait for each other.
+    const ordered = [...targets].map(([name, target]) => ({ num: numberOf(nums, name), target }));
+    for (const { num, target } of ordered.sort((a, b) => a.num - b.num)) this.#target(num, target);
     this.#enclosures(
       units.flatMap(({ writes }) => writes),
       targets,
@@ -71,26 +71,29 @@ export class Changes {
    */
   statements(): readonly Statement[] {
     const found: Statement[] = [];
-    const put = (sql: string, rows: Rows<Shape>) => {
-      if (rows.size > 0) found.push({ sql, parameters: rows.parameters() });
-    };
-    put(handoff.insertAccepted, this.#accepted);
-    put(handoff.insertHandoffs, this.#inserted);
-    put(handoff.updateHandoffs, this.#updated);
-    put(handoff.deleteReady, this.#notReady);
-    put(handoff.putReady, this.#ready);
-    put(handoff.deleteTimers, this.#noTimers);
-    put(handoff.putTimers, this.#timers);
-    put(handoff.deleteLeases, this.#noLeases);
-    put(handoff.putLeases, this.#leases);
-    put(handoff.deleteFacets, this.#noFacets);
-    put(handoff.insertFacets, this.#facets);
+    const part = (sql: string, rows: Rows<Shape>): readonly Statement[] =>
+      rows.size > 0 ? [{ sql, parameters: rows.parameters() }] : [];
+    const put = (sql: string, rows: Rows<Shape>) => found.push(...part(sql, rows));
     put(handoff.deleteCheckpoints, this.#oldCheckpoints);
-    put(handoff.insertBodies, this.#bodies);
+    const [updated = null] = part(handoff.updateHandoffs, this.#updated);
+    const parts = [
+      part(handoff.insertAccepted, this.#accepted),
+      part(handoff.insertHandoffs, this.#inserted),
+      part(handoff.deleteReady, this.#notReady),
+      part(handoff.putReady, this.#ready),
+      part(handoff.deleteTimers, this.#noTimers),
+      part(handoff.putTimers, this.#timers),
+      part(handoff.deleteLeases, this.#noLeases),
+      part(handoff.putLeases, this.#leases),
+      part(handoff.deleteFacets, this.#noFacets),
+      part(handoff.insertFacets, this.#facets),
+      part(handoff.insertBodies, this.#bodies),
+      part(handoff.addTally, this.#tallied()),
+    ].flat();
+    found.push(...combine(parts, updated === null ? null : { ...updated, count: this.#updated.size }));
     put(handoff.insertArtifacts, this.#artifacts);
     for (const sql of handoff.deletePurged) put(sql, this.#purged);
     put(keepKeys, this.#keptKeys);
-    put(handoff.addTally, this.#tallied());
     put(record.insertRecords, this.#newRecords);
     put(record.updateRecords, this.#records);
     put(record.deleteRecords, this.#noRecords);
@@ -135,7 +138,10 @@ export class Changes {
       return;
     }
     const row = { num, version: last.next.version, json: stateJson(last.next), ...standingAfter(last) };
-    if (before !== null) return this.#updated.add(row);
+    if (before !== null) {
+      const { fence: heard_fence = null, at: heard_at = null } = first.heard ?? {};
+      return this.#updated.add({ ...row, was_version: before.version, heard_fence, heard_at });
+    }
     this.#inserted.add(row);
     this.#accept(num, last.next, first.bodies.find(isOwnBody));
   }

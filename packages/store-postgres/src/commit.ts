@@ -3,6 +3,9 @@
  * known, and nothing has to be undone for it. The second writes everything in a few statements, takes the log's lock last, gives
  * the positions, and commits.
  *
+ * Where this node wrote all of the rows last, the first is left out: the write itself counts the rows that are still so. Was one of
+ * them written by another, everything is rolled back, and the batch is judged on what is there.
+ *
  * What no lock can hold, because it is not there yet (an id, a key, a record's name), is held by a unique index: where another node
  * was faster, the server refuses the insert, everything is rolled back, and the batch is judged anew.
  */
@@ -20,6 +23,7 @@ import { findKeys, keyShape } from "./sql/key.ts";
 import { findMembers, laneShape, lockLanes } from "./sql/lane.ts";
 import { lockRecords, recordNameShape } from "./sql/record.ts";
 import { standingOf } from "./standing.ts";
+import type { WrittenRows } from "./written-rows.ts";
 
 export const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
@@ -28,12 +32,13 @@ interface Commit {
   readonly is_begun: boolean;
   /** By which name other nodes know who wrote; null: there are no others. */
   readonly node: string | null;
+  readonly written: WrittenRows;
 }
 
 export async function commitUnits(
   connection: Asks,
   units: readonly Unit[],
-  { is_begun, node }: Commit,
+  { is_begun, node, written }: Commit,
 ): Promise<readonly UnitResult[]> {
   if (units.length === 0) {
     if (is_begun) await connection.ask("COMMIT");
@@ -41,7 +46,8 @@ export async function commitUnits(
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await tryToCommit(connection, units, { is_begun: is_begun && attempt === 1, node });
+      const may_guess = attempt === 1;
+      return await tryToCommit(connection, units, { is_begun: is_begun && attempt === 1, node, written }, may_guess);
     } catch (error) {
       if (attempt >= commit_attempts || !isContended(error)) throw error;
     }
@@ -51,18 +57,29 @@ export async function commitUnits(
 async function tryToCommit(
   connection: Asks,
   units: readonly Unit[],
-  { is_begun, node }: Commit,
+  { is_begun, node, written }: Commit,
+  may_guess: boolean,
 ): Promise<readonly UnitResult[]> {
-  const { known, numbers } = await inTransaction(connection, is_begun, () => look(connection, units));
+  const guessed = may_guess ? written.all(units) : null;
+  const are_new = units.some(({ writes }) => writes.some(({ expected_version }) => expected_version === 0));
+  // Numbers of new handoffs, and what their keys stand for, have to be asked for in any case.
+  const is_looking = guessed === null || are_new;
+  const { known, numbers } = is_looking
+    ? await inTransaction(connection, is_begun, () => look(connection, units, guessed))
+    : { known: { ...nothingKnown, rows: guessed }, numbers: [] };
   const judgement = judge(units, known);
-  const statements = new Changes(judgement, numbers, node).statements();
+  const changes = new Changes(judgement, numbers, node);
   await together([
-    ...statements.map(({ sql, parameters }) => connection.ask(sql, ...parameters)),
+    ...(is_begun || is_looking ? [] : [connection.ask(begin)]),
+    ...changes.statements().map(({ sql, parameters }) => connection.ask(sql, ...parameters)),
     // After a statement that failed the server takes this as a rollback.
     connection.ask("COMMIT"),
   ]);
+  written.wrote(judgement, changes.nums);
   return judgement.results;
 }
+
+const nothingKnown: Known = { rows: new Map(), keys: new Set(), records: new Map(), lanes: new Map() };
 
 /** Begins a transaction and leaves it open, unless this first part fails. */
 async function inTransaction<T>(connection: Asks, is_begun: boolean, first: () => Promise<T>): Promise<T> {
@@ -82,7 +99,8 @@ interface Seen {
   readonly numbers: readonly number[];
 }
 
-async function look(connection: Asks, units: readonly Unit[]): Promise<Seen> {
+/** `guessed`: rows that need not be looked at. */
+async function look(connection: Asks, units: readonly Unit[], guessed: Known["rows"] | null): Promise<Seen> {
   const names = new Rows(nameShape);
   const asked_keys = new Rows(keyShape);
   const record_names = new Rows(recordNameShape);
@@ -100,7 +118,7 @@ async function look(connection: Asks, units: readonly Unit[]): Promise<Seen> {
         asked_keys.add({ namespace, sender, key });
         keys.push(keyOf(write));
       }
-      if (isNew(seen, nameOf(write))) names.add({ namespace, id });
+      if (guessed === null && isNew(seen, nameOf(write))) names.add({ namespace, id });
     }
     for (const record of records) {
       const { namespace, kind, key } = record;
@@ -118,7 +136,7 @@ async function look(connection: Asks, units: readonly Unit[]): Promise<Seen> {
   return {
     known: {
       lanes: members,
-      rows: new Map(rows.map((row) => [JSON.stringify([row["namespace"], row["id"]]), knownRow(row)])),
+      rows: guessed ?? new Map(rows.map((row) => [JSON.stringify([row["namespace"], row["id"]]), knownRow(row)])),
       keys: new Set(taken.map((row) => keys[number(row, "place") - 1] ?? "")),
       records: new Map(
         versions.map((row) => {

@@ -1,5 +1,6 @@
 /** What can be wrong with a PostgreSQL store: what happened, which value, what to do next. */
 
+import { stale_guess } from "./combine.ts";
 import { oldest_server } from "./limits.ts";
 
 export type PostgresStoreFault =
@@ -74,7 +75,7 @@ export function codeOf(error: unknown): string {
 }
 
 /** Rolled back because of what another node did at the same moment: decided anew, it may well succeed. */
-const contended: ReadonlySet<string> = new Set(["23505", "40001", "40P01"]);
+const contended: ReadonlySet<string> = new Set(["23505", "40001", "40P01", stale_guess]);
 export function isContended(error: unknown): boolean {
   return contended.has(codeOf(error));
 }

@@ -25,6 +25,11 @@ export const forgotten_transaction_ms = 5_000;
 /** A commit that the server rolled back because of another node is decided and written anew so many times. */
 export const commit_attempts = 8;
 
+/** Rows that a node remembers as it wrote them, about 500 bytes each. */
+export const written_rows = 20_000;
+/** Statements that are put together of parts: the server keeps each that it has prepared. */
+export const most_combinations = 100;
+
 /** For so long `recover` goes on trying to reach a server that restarts or is replaced by its standby; then it is asked again. */
 export const recover_ms = 10_000;
 export const recover_pause_ms = 200;
@@ -39,6 +44,10 @@ export const size_good_for_ms = 30_000;
 
 /** What the server says of transactions that hold it back is good for so long: whoever scrapes often asks no more often. */
 export const held_good_for_ms = 5_000;
+
+/** Units after which a store that was just opened has its tables counted, then after four times as many; and when it no more does. */
+export const count_after_writes = 300;
+export const count_until_writes = 100_000;
 
 /** Positions of the log in one partition, and how many of them are prepared ahead of the head. */
 export const partition_positions = 4_000_000;

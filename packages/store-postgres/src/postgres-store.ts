@@ -33,16 +33,17 @@ import { prune, sumUp } from "./prune.ts";
 import { readEvents } from "./read-events.ts";
 import { readList } from "./read-list.ts";
 import {
+  type AskedBody,
   type AskedHandoff,
   type AskedHolder,
   type AskedKey,
   readBodies,
-  readBody,
   readCandidates,
   readHandoffs,
   readHeld,
   readKeys,
   readLastServed,
+  readNamedBodies,
   readPurged,
 } from "./read-one.ts";
 import { number, type Row, text, textOrNull } from "./rows.ts";
@@ -52,6 +53,8 @@ import { findByFacet, findDue, findLeases, findNextDue, findReady, keepDue, keep
 import { readLatest } from "./sql/event.ts";
 import { countOpenBySender, findReferrers, readCounts } from "./sql/handoff.ts";
 import { findRecord, findRecords } from "./sql/record.ts";
+import { TableCounts } from "./table-counts.ts";
+import { WrittenRows } from "./written-rows.ts";
 
 export class PostgresStore implements Store {
   #session: Session;
@@ -67,9 +70,15 @@ export class PostgresStore implements Store {
     (asked: readonly AskedHandoff[]) => this.#read((asks) => readHandoffs(asks, asked)),
     loads_at_once,
   );
+  readonly #bodies = new Gather(
+    (asked: readonly AskedBody[]) => this.#read((asks) => readNamedBodies(asks, asked)),
+    loads_at_once,
+  );
   readonly #keys = new Gather((asked: readonly AskedKey[]) => this.#read((asks) => readKeys(asks, asked)));
   readonly #purged = new Gather((asked: readonly AskedHandoff[]) => this.#read((asks) => readPurged(asks, asked)));
   readonly #held = new Gather((asked: readonly AskedHolder[]) => this.#read((asks) => readHeld(asks, asked)));
+  readonly #counts = new TableCounts((statement) => this.#read((reads) => reads.askOnce(statement)));
+  readonly #written = new WrittenRows();
   readonly #kept = new Kept();
   readonly #heldBack = new HeldBackReader((ask) => this.#read(ask));
   readonly server: StoreServer = {
@@ -96,12 +105,13 @@ export class PostgresStore implements Store {
     this.#usable();
     const kept = this.#kept.take();
     if (kept === null && units.length === 0) return [];
-    const node = this.#sharing?.node ?? null;
+    const [node, written] = [this.#sharing?.node ?? null, this.#written];
     const results =
       kept === null
-        ? await this.#transaction((asks) => commitUnits(asks, units, { is_begun: false, node }))
-        : await this.#goOn(kept, (asks) => commitUnits(asks, units, { is_begun: true, node }));
-    if (units.length > 0) this.#sharing?.committed();
+        ? await this.#transaction((asks) => commitUnits(asks, units, { is_begun: false, node, written }))
+        : await this.#goOn(kept, (asks) => commitUnits(asks, units, { is_begun: true, node, written }));
+    if (units.length > 0) this.#sharing?.committed(units.some(({ records }) => records.length > 0));
+    this.#counts.wrote(units.length);
     return results;
   }
 
@@ -113,6 +123,7 @@ export class PostgresStore implements Store {
 
   async #recover(): Promise<void> {
     this.#broken ??= new PostgresStoreError("unknown", "The store is recovering.");
+    this.#written.forget();
     this.#session = await this.#session.reopen();
     this.#last = Promise.resolve();
     this.#kept.take()?.end();
@@ -139,7 +150,7 @@ export class PostgresStore implements Store {
   }
 
   body(namespace: string, id: string, kind: BodyKind, nth: number) {
-    return this.#read((asks) => readBody(asks, namespace, id, kind, nth));
+    return this.#bodies.ask({ namespace, id, kind, number: nth });
   }
 
   bodies(namespace: string, id: string) {

@@ -6,7 +6,7 @@ import { Rows, textArray } from "./arrays.ts";
 import type { Asks } from "./connection.ts";
 import { number, type Row, text, textOrNull } from "./rows.ts";
 import { findHeld, findServed, holderShape } from "./sql/dispatch.ts";
-import { findBodies, findBody, findOwnBody, loadHandoffs, nameShape } from "./sql/handoff.ts";
+import { bodyNameShape, findBodies, findNamedBodies, findOwnBody, loadHandoffs, nameShape } from "./sql/handoff.ts";
 import { findKeys, findPurged, keyShape } from "./sql/key.ts";
 import { talkOf } from "./standing.ts";
 
@@ -89,12 +89,18 @@ export async function readPurged(asks: Asks, asked: readonly AskedHandoff[]): Pr
   return found;
 }
 
-export async function readBody(asks: Asks, namespace: string, id: string, kind: BodyKind, nth: number) {
-  const is_own = kind === "handoff" && nth === 0;
-  const [row] = is_own
-    ? await asks.ask(findOwnBody, namespace, id)
-    : await asks.ask(findBody, namespace, id, kind, nth);
-  return row === undefined ? null : bodyOf(row);
+export interface AskedBody extends AskedHandoff {
+  readonly kind: BodyKind;
+  readonly number: number;
+}
+
+export async function readNamedBodies(asks: Asks, asked: readonly AskedBody[]): Promise<readonly (Body | null)[]> {
+  const rows = new Rows(bodyNameShape);
+  for (const { namespace, id, kind, number } of asked) rows.add({ namespace, id, kind, number });
+  const found: (Body | null)[] = asked.map(() => null);
+  for (const row of await asks.ask(findNamedBodies, ...rows.parameters()))
+    found[number(row, "place") - 1] = bodyOf(row);
+  return found;
 }
 
 export async function readBodies(asks: Asks, namespace: string, id: string): Promise<readonly Body[]> {

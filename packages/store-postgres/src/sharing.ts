@@ -34,16 +34,20 @@ import { findRecordChanges, readRecordHead } from "./sql/record-change.ts";
 import { findSigns, of_no_worker, putSigns, signShape } from "./sql/sign.ts";
 
 const channel = "handfast";
+/** The last word of a signal; nodes of an older version do not say it. */
+const [some_records, no_records] = ["records", "handoffs"];
 
 type Read = <Value>(read: (reads: Reads) => Promise<Value>) => Promise<Value>;
 
 export class PostgresSharing implements Sharing {
   readonly #read: Read;
-  readonly #listeners = new Set<(lag_ms: Duration | null) => void>();
+  readonly #listeners = new Set<Parameters<Sharing["listen"]>[0]>();
   readonly nodes: PostgresNodes;
   #sending = false;
   /** Since when something that was committed here is to be told, by the monotonic clock; null: nothing is. */
   #due_since: number | null = null;
+  /** Whether records are among it. */
+  #due_records = false;
   /** The server's clock less the monotonic one, as last seen; null: not yet. */
   #clock_ahead: number | null = null;
 
@@ -64,19 +68,20 @@ export class PostgresSharing implements Sharing {
   attach(pool: Reads): void {
     this.#text.attach(pool);
     const heard = (said: string) => {
-      const [from, since] = said.split(" ");
-      if (from !== this.node) this.#tell(this.#lag(since));
+      const [from, since, what] = said.split(" ");
+      if (from !== this.node) this.#tell(this.#lag(since), what !== no_records);
     };
     // While nobody can be heard, whoever listens looks by itself; and what was missed meanwhile may be much.
     pool.listen(channel, heard).then(
-      () => this.#tell(null),
+      () => this.#tell(null, true),
       () => {},
     );
   }
 
   /** Something was committed here. */
-  committed(): void {
+  committed(has_records: boolean): void {
     this.#due_since ??= performance.now();
+    this.#due_records ||= has_records;
     if (!this.#sending) void this.#send();
   }
 
@@ -84,15 +89,17 @@ export class PostgresSharing implements Sharing {
     this.#sending = true;
     while (this.#due_since !== null) {
       const waited_ms = Math.round(performance.now() - this.#due_since);
+      const what = this.#due_records ? some_records : no_records;
       this.#due_since = null;
+      this.#due_records = false;
       // A signal that is lost delays others until they look by themselves.
-      await this.#read((reads) => reads.ask(sendSignal, channel, this.node, waited_ms)).catch(() => {});
+      await this.#read((reads) => reads.ask(sendSignal, channel, this.node, waited_ms, what)).catch(() => {});
     }
     this.#sending = false;
   }
 
-  #tell(lag_ms: Duration | null): void {
-    for (const listener of this.#listeners) listener(lag_ms);
+  #tell(lag_ms: Duration | null, has_records: boolean): void {
+    for (const listener of this.#listeners) listener(lag_ms, has_records);
   }
 
   /** How long ago that was, by the server's clock as this node carries it on. Nodes of an older version do not say. */
@@ -193,7 +200,7 @@ export class PostgresSharing implements Sharing {
     return (await this.#read((reads) => reads.ask(findNamedRecords, ...rows.parameters()))).map(recordOf);
   }
 
-  listen(onSignal: (lag_ms: Duration | null) => void): () => void {
+  listen(onSignal: Parameters<Sharing["listen"]>[0]): () => void {
     this.#listeners.add(onSignal);
     return () => this.#listeners.delete(onSignal);
   }

@@ -6,7 +6,7 @@ import Type from "typebox";
 import { attestedAct, signedAct } from "./acts.ts";
 import { accomplished, bindsAnother } from "./holding.ts";
 import { jsonText, nothing, operation } from "./operation.ts";
-import { actorOf, rivalry, seen } from "./parties.ts";
+import { actorOf, mustSee, rivalry, seen } from "./parties.ts";
 import { idParams, outcomeBodies, viewBytes } from "./read.ts";
 import { handoffJson } from "./view.ts";
 
@@ -65,7 +65,7 @@ export const take = operation(
     problems: [403, 404, 409],
   },
   async ({ relay, caller, params, request, room }) => {
-    await seen(relay, caller, params.id);
+    await mustSee(relay, caller, params.id);
     const command = { type: "take", actor: actorOf(caller) } as const;
     const handoff = accomplished(await relay.engine.perform(caller.namespace, params.id, command));
     if (request.minimal) return nothing;

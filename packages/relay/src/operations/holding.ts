@@ -24,7 +24,7 @@ export async function holdingOf(
   sign: "holds" | "ends" = "holds",
 ): Promise<Holding> {
   const agent = agentOf(caller);
-  const handoff = await actedOn(relay, caller, id);
+  const handoff = leasedTo(relay, caller, id, said.fence) ?? (await actedOn(relay, caller, id));
   const lease = liveLease(handoff);
   const live = lease?.fence === said.fence ? lease : null;
   const held = handoff.holders.find(({ fence }) => fence === said.fence);
@@ -39,6 +39,13 @@ export async function holdingOf(
   }
   relay.directory.seen(agent, worker, sign);
   return { handoff, agent, fence: said.fence, worker, manifest: live?.manifest ?? null };
+}
+
+/** What a lease is made of does not change while it lives, so where this one is remembered as live nothing is read for it. */
+function leasedTo({ engine }: Relay, { namespace, name }: Caller, id: string, fence: number): Handoff | null {
+  const known = engine.remembered(namespace, id);
+  const lease = known === undefined ? null : liveLease(known);
+  return known !== undefined && lease?.fence === fence && lease.agent === name ? known : null;
 }
 
 /** A signed document is about this handoff, these bytes and this lease, or it is about something else. */

@@ -25,6 +25,12 @@ export function actedOn(relay: Relay, caller: Caller, id: string): Handoff | Pro
   return looked(relay, caller, id, (handoff) => (mayAct(handoff, caller) ? handoff : null));
 }
 
+/** Refuses whoever may not see it. Nobody who ever saw something of it is shut out later, so what is remembered is enough. */
+export async function mustSee(relay: Relay, caller: Caller, id: string): Promise<void> {
+  const known = relay.engine.remembered(caller.namespace, id);
+  if (known === undefined || sightOf(known, caller) === null) await seen(relay, caller, id);
+}
+
 function mayAct(handoff: Handoff, caller: Caller): boolean {
   return handoff.holders.some(({ agent }) => agent === caller.name) || sightOf(handoff, caller) !== null;
 }

@@ -74,7 +74,7 @@ export function untilReady<T>(
   isReady: (handoff: Handoff) => boolean,
 ): Promise<T> {
   const concerns = () => {
-    const known = relay.engine.peek(namespace, id);
+    const known = relay.engine.remembered(namespace, id);
     return known === undefined || isReady(known);
   };
   const keys = [wakeKey.handoff(namespace, id)];

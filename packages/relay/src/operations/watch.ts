@@ -91,6 +91,8 @@ export async function readUntil<T>(
   const { surroundings } = wakeups;
   const until = surroundings.now() + wait_ms;
   try {
+    // It has not come yet, as the same look into memory shows: what would be read now says no more.
+    if (wait_ms > 0 && options.concerns?.() === false && !(await watch.next(wait_ms))) return await read();
     for (;;) {
       const value = await read();
       const left_ms = until - surroundings.now();

@@ -128,7 +128,7 @@ export class SharedDisk {
         throw new Error("artifacts are not simulated");
       },
       listen: (onSignal) => {
-        const heard = () => onSignal(null);
+        const heard = () => onSignal(null, false);
         this.#listeners.set(heard, session);
         return () => this.#listeners.delete(heard);
       },

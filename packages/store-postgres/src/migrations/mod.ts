@@ -8,6 +8,7 @@ import { recordChanges } from "./004-record-changes.ts";
 import { sharedLife } from "./005-shared-life.ts";
 import { nodeSigns } from "./006-node-signs.ts";
 import { leaseRequests } from "./007-lease-requests.ts";
+import { senderIndex } from "./008-sender-index.ts";
 
 export const migrations: Migrations = [
   { name: "initial", sql: initial, oldest_reader: 1 },
@@ -17,4 +18,5 @@ export const migrations: Migrations = [
   { name: "shared-life", sql: sharedLife, oldest_reader: 1 },
   { name: "node-signs", sql: nodeSigns, oldest_reader: 1 },
   { name: "lease-requests", sql: leaseRequests, oldest_reader: 1 },
+  { name: "sender-index", sql: senderIndex, oldest_reader: 1 },
 ];

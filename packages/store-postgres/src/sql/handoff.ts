@@ -88,12 +88,26 @@ export const takeNumbers = "SELECT nextval('handfast.handoff_num') AS num FROM g
 
 export const insertAccepted = insert("accepted", acceptedShape);
 export const insertHandoffs = insert("handoff", handoffShape);
+
+/** What a row is taken to be when it is written: its version, and the last that was heard of whoever holds it. */
+export const updatedShape = {
+  ...handoffShape,
+  was_version: "integer",
+  heard_fence: "bigint",
+  heard_at: "bigint",
+} as const;
+/** A row for each that was as it was taken to be: nobody has written it since, nor has its holder beaten. */
 export const updateHandoffs = `
   UPDATE handfast.handoff SET ${Object.keys(handoffShape)
     .filter((column) => column !== "num")
     .map((column) => `${column} = given.${column}`)
     .join(", ")}
-  FROM ${given(handoffShape)} WHERE handoff.num = given.num`;
+  FROM ${given(updatedShape)} WHERE handoff.num = given.num AND handoff.version = given.was_version
+    AND NOT EXISTS (
+      SELECT 1 FROM handfast.lease
+      WHERE lease.num = given.num AND beat_fence = given.heard_fence AND beat_at > given.heard_at
+    )
+  RETURNING handoff.num`;
 
 export const putReady = `${insert("ready", readyShape)}
   ON CONFLICT (num) DO UPDATE SET queue = excluded.queue, rank = excluded.rank, excluded = excluded.excluded`;
@@ -135,10 +149,17 @@ export const loadHandoffs = `
 export const findOwnBody = `
   SELECT 'handoff' AS kind, 0::bigint AS number, document, proof, payload FROM handfast.accepted
   WHERE namespace = $1 AND id = $2 AND has_body`;
-export const findBody = `
-  SELECT kind, number, body.document, body.proof, body.payload
-  FROM handfast.accepted JOIN handfast.body USING (num)
-  WHERE namespace = $1 AND id = $2 AND kind = $3 AND number = $4`;
+
+/** Bodies of several handoffs: their own ones lie beside the accepted part. */
+export const bodyNameShape = { ...nameShape, kind: "text", number: "bigint" } as const;
+export const findNamedBodies = `
+  SELECT given.place, kind, number, body.document, body.proof, body.payload
+  FROM ${given(bodyNameShape)} JOIN handfast.accepted USING (namespace, id) JOIN handfast.body USING (num, kind, number)
+  UNION ALL
+  SELECT place, kind, number, document, proof, payload
+  FROM ${given(bodyNameShape)} JOIN handfast.accepted USING (namespace, id)
+  WHERE kind = 'handoff' AND number = 0 AND has_body`;
+
 export const findBodies = `
   SELECT kind, number, body.document, body.proof, body.payload
   FROM handfast.accepted JOIN handfast.body USING (num)

@@ -24,7 +24,7 @@ interface Watched extends HeldLease {
 const endingActs: ReadonlySet<string> = new Set(["complete", "fail", "reject", "release", "ask"]);
 
 interface LeaseWatchOptions {
-  readonly engine: Pick<Engine, "get" | "peek" | "wakeups">;
+  readonly engine: Pick<Engine, "get" | "remembered" | "wakeups">;
   readonly namespace: string;
   readonly most: number;
   readonly tell: (notice: LeaseNotice) => void;
@@ -86,7 +86,7 @@ export class LeaseWatch {
   #look(watched: Watched, is_own_act = false): void {
     if (watched.acting > 0 || this.#leases.get(watched.id) !== watched) return;
     const { engine, namespace } = this.#options;
-    const known = engine.peek(namespace, watched.id);
+    const known = engine.remembered(namespace, watched.id);
     if (known !== undefined) return this.#judge(watched, known, is_own_act);
     engine.get(namespace, watched.id).then(
       (handoff) => this.#judge(watched, handoff, is_own_act),
