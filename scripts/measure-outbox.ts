@@ -8,8 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { argv, stdout } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "postgres";
-import { startServer } from "../packages/store-postgres/src/testing/server.ts";
+import { startServer, type TestServer } from "../packages/store-postgres/src/testing/server.ts";
 import { freePort, RelayProcess } from "../tests/support/relay-process.ts";
 
 const rows = Number(argv[2] ?? 5_000);
@@ -82,7 +81,7 @@ async function measure(nodes: number): Promise<Measured> {
   }
 }
 
-async function waitsOf(app: Sql, database: string): Promise<readonly number[]> {
+async function waitsOf(app: ReturnType<TestServer["client"]>, database: string): Promise<readonly number[]> {
   const looking = server.client(database, "postgres");
   const waits_ms: number[] = [];
   while (waits_ms.length < singles) {
