@@ -1,7 +1,7 @@
 /**
- * A database that goes bad under relays that run, one or several: it takes no writes, has no connections or no room left, or the
- * network swallows everything. Callers get 503 (507 where there is no room) with Retry-After; nothing is confirmed that is not
- * there afterwards; and once it is mended the relays go on by themselves.
+ * A database that goes bad under relays that run, one or several, or before one is started: it takes no writes, has no connections
+ * or no room left, or the network swallows everything. Callers get 503 (507 where there is no room) with Retry-After; nothing is
+ * confirmed that is not there afterwards; and once it is mended the relays go on by themselves.
  */
 
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -119,6 +119,22 @@ class Scene {
   }
 }
 
+/** A database whose tables lie on this disk, and nothing else of the server does. */
+async function databaseOn(disk: SmallDisk, name: string): Promise<AsyncDisposable & { readonly name: string }> {
+  const location = join(disk.directory, "space");
+  mkdirSync(location);
+  if (nobody !== null) chownSync(location, nobody.uid, nobody.gid);
+  await server.ask("postgres", `CREATE TABLESPACE ${name} LOCATION '${location}'`);
+  await server.ask("postgres", `CREATE DATABASE ${name} TABLESPACE ${name}`);
+  return {
+    name,
+    [Symbol.asyncDispose]: async () => {
+      await server.ask("postgres", `DROP DATABASE ${name} WITH (FORCE)`);
+      await server.ask("postgres", `DROP TABLESPACE ${name}`);
+    },
+  };
+}
+
 /** Each says when to come back. */
 function expectPassing(refused: readonly Refused[], statuses: readonly number[]): void {
   expect(refused.length).toBeGreaterThan(0);
@@ -167,12 +183,8 @@ describe.each([1, 2])("with %i at work", (nodes) => {
   test("the server's disk fills up, and has room again", async ({ skip }) => {
     using disk = SmallDisk.mount(40);
     if (disk === null) return skip("this system allows no disk to be mounted");
-    const location = join(disk.directory, "space");
-    mkdirSync(location);
-    if (nobody !== null) chownSync(location, nobody.uid, nobody.gid);
-    const database = `small_${nodes}`;
-    await server.ask("postgres", `CREATE TABLESPACE ${database} LOCATION '${location}'`);
-    await server.ask("postgres", `CREATE DATABASE ${database} TABLESPACE ${database}`);
+    await using own = await databaseOn(disk, `small_${nodes}`);
+    const database = own.name;
     const scene = await Scene.start(database, times(server.url(database)));
     for (const nth of relays.keys()) expect(await scene.submit(nth)).toBe(true);
     disk.fill();
@@ -184,8 +196,43 @@ describe.each([1, 2])("with %i at work", (nodes) => {
     disk.unload();
     await scene.expectWell();
     await Promise.all(relays.splice(0).map((relay) => relay.dispose()));
-    await server.ask("postgres", `DROP DATABASE ${database} WITH (FORCE)`);
-    await server.ask("postgres", `DROP TABLESPACE ${database}`);
+  }, 180_000);
+});
+
+describe("the server's disk is full when a relay is started", () => {
+  test("on an empty database: it says so and what to do, and ends; with room again it starts", async ({ skip }) => {
+    using disk = SmallDisk.mount(40);
+    if (disk === null) return skip("this system allows no disk to be mounted");
+    await using database = await databaseOn(disk, "full_and_empty");
+    // What any first connection to a database has the server write is there already: it fails at the tables.
+    await server.ask(database.name, "SELECT 1");
+    disk.fill();
+    const url = server.url(database.name);
+    const told = /ended with 69:\nThe store cannot be opened: .*No space left.*Free some space on the server/;
+    await expect(Scene.start(database.name, [url])).rejects.toThrow(told);
+    disk.unload();
+    const scene = await Scene.start(database.name, [url]);
+    expect(await scene.submit(0)).toBe(true);
+    await Promise.all(relays.splice(0).map((relay) => relay.dispose()));
+  }, 180_000);
+
+  test("on a store that is there: it starts, for what is open is to end, and takes no more before there is room", async ({
+    skip,
+  }) => {
+    using disk = SmallDisk.mount(40);
+    if (disk === null) return skip("this system allows no disk to be mounted");
+    await using database = await databaseOn(disk, "full_and_there");
+    const scene = await Scene.start(database.name, [server.url(database.name)]);
+    expect(await scene.submit(0)).toBe(true);
+    const [relay] = relays;
+    await relay?.end("SIGTERM");
+    disk.fill();
+    await relay?.start();
+    await scene.refusals(3);
+    expectPassing(scene.refused[0] ?? [], [503, 507]);
+    disk.unload();
+    await scene.expectWell();
+    await Promise.all(relays.splice(0).map((each) => each.dispose()));
   }, 180_000);
 });
 

@@ -45,7 +45,7 @@ export async function openEngine({ directory = "" }: Address): Promise<Driver> {
         namespace: "default",
         agent: "bob",
         worker: "bob-1",
-        queues: new Set(["capability:summarize"]),
+        queues: () => new Set(["capability:summarize"]),
         slots,
         request_id: makeId(engine.now(), randomBytes(10)),
         wait_ms: claim_wait_ms,

@@ -77,7 +77,7 @@ async function leased(engine: Engine, specimen: Specimen, size: number): Promise
   while (leases.length < size) {
     const more = await engine.claim({
       ...worker,
-      queues: new Set([queueOf(specimen.handoff.accepted)]),
+      queues: () => new Set([queueOf(specimen.handoff.accepted)]),
       slots: size - leases.length,
       request_id: newId(engine),
       wait_ms: 1_000,

@@ -88,7 +88,7 @@ test("a provider that fails the asker's other work at once, however often, and t
     await bench.perform(held, failing(held));
     await bench.surroundings.advance(2 * minute);
     // The contract's handoff is not asked for: only the one that failed is.
-    const given = attempt === 3 ? [] : await bench.claim({ queues: new Set(["agent:bob"]) });
+    const given = attempt === 3 ? [] : await bench.claim({ queues: () => new Set(["agent:bob"]) });
     held = given[0] ?? held;
   }
   expect((await bench.engine.get("default", other.accepted.id))?.status.state).toBe("failed");

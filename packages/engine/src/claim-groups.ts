@@ -3,6 +3,7 @@
  * that serve it, so that thousands of claims for other work cost nothing.
  */
 
+import { Names } from "./names.ts";
 import type { WaitingClaim } from "./workers.ts";
 
 export interface ClaimGroup {
@@ -20,11 +21,13 @@ const most_groups = 10_000;
 export class ClaimGroups {
   readonly #groups = new Map<string, ClaimGroup>();
   readonly #byQueue = new Map<string, Set<ClaimGroup>>();
+  readonly #byAgent = new Names<Set<ClaimGroup>>();
   /** Those that may have something due, so that thousands that have not cost nothing. */
   readonly #due = new Set<ClaimGroup>();
 
   join(waiting: WaitingClaim): void {
-    const { namespace, agent, queues } = waiting.claim;
+    const { namespace, agent } = waiting.claim;
+    const { queues } = waiting;
     const key = [namespace, agent, ...[...queues].sort()].join(" ");
     const group = this.#groups.get(key) ?? this.#found(namespace, agent, [...queues]);
     this.#groups.delete(key);
@@ -66,9 +69,16 @@ export class ClaimGroups {
     return this.#byQueue.get(queueKey(namespace, queue)) ?? [];
   }
 
+  /** Claims of this agent; null: of all. */
+  *waiting(namespace: string, agent: string | null): Iterable<WaitingClaim> {
+    const own = agent === null ? this.#byAgent.of(namespace) : [this.#byAgent.get(namespace, agent) ?? []];
+    for (const groups of own) for (const { claims } of groups) yield* claims;
+  }
+
   #found(namespace: string, agent: string, queues: readonly string[]): ClaimGroup {
     const group = { namespace, agent, queues, claims: new Set<WaitingClaim>(), due: new Set(queues) };
     this.#due.add(group);
+    this.#byAgent.set(namespace, agent, (this.#byAgent.get(namespace, agent) ?? new Set()).add(group));
     for (const queue of queues) {
       const key = queueKey(namespace, queue);
       this.#byQueue.set(key, (this.#byQueue.get(key) ?? new Set()).add(group));
@@ -82,6 +92,9 @@ export class ClaimGroups {
       if (group.claims.size > 0) continue;
       this.#groups.delete(key);
       this.#due.delete(group);
+      const others = this.#byAgent.get(group.namespace, group.agent);
+      others?.delete(group);
+      if (others?.size === 0) this.#byAgent.delete(group.namespace, group.agent);
       for (const queue of group.queues) {
         const own = this.#byQueue.get(queueKey(group.namespace, queue));
         own?.delete(group);

@@ -46,6 +46,7 @@ export class Claims {
       };
       const waiting: WaitingClaim = {
         claim,
+        queues: new Set(),
         since: this.#now(),
         given: [],
         group: null,
@@ -120,7 +121,8 @@ export class Claims {
   #plan(batch: Batch, waiting: WaitingClaim, isOver: () => boolean): Planned {
     const { claim } = waiting;
     const was_gone = this.#workers.hasLeft(claim);
-    this.#workers.seen(claim, claim.queues, batch.now);
+    waiting.queues = claim.queues();
+    this.#workers.seen(claim, waiting.queues, batch.now);
     if (this.#isShared || !this.#workers.isRecalled(claim)) this.#recall(batch, claim);
     const same = this.#stillHeld(batch, claim);
     if (same.length > 0) {

@@ -12,11 +12,36 @@ test("much work for one queue does not hide the work for another worker of the s
   await bench.surroundings.advance(10);
   const wanted = await bench.accept({ capability: "b" });
   const [a, b] = await Promise.all([
-    bench.claim({ queues: new Set(["capability:a"]), worker: "w1", wait_ms: minute }),
-    bench.claim({ queues: new Set(["capability:b"]), worker: "w2", wait_ms: minute }),
+    bench.claim({ queues: () => new Set(["capability:a"]), worker: "w1", wait_ms: minute }),
+    bench.claim({ queues: () => new Set(["capability:b"]), worker: "w2", wait_ms: minute }),
   ]);
   expect(a).toHaveLength(1);
   expect(b.map(({ accepted }) => accepted.id)).toEqual([wanted.accepted.id]);
+});
+
+test("a claim that waits, or is about to, does so for what its agent comes to serve; others go on as they did", async () => {
+  const bench = await Bench.open();
+  const lay_there = await bench.accept({ capability: "lay-there" });
+  const served = new Set(["capability:before"]);
+  const queues = () => new Set(served);
+  const first = bench.claim({ queues, worker: "w1", wait_ms: minute });
+  const other = bench.claim({ agent: "carol", worker: "c1", wait_ms: minute });
+  await bench.surroundings.advance(10);
+  const second = bench.claim({ queues, worker: "w2", wait_ms: minute });
+  served.add("capability:lay-there").add("capability:comes").delete("capability:before");
+  bench.engine.requeue("default", "bob");
+  const comes = await bench.accept({ capability: "comes" });
+  const given = [...(await first), ...(await second)].map(({ accepted }) => accepted.id);
+  expect(new Set(given)).toEqual(new Set([lay_there.accepted.id, comes.accepted.id]));
+
+  const third = bench.claim({ queues, worker: "w1", wait_ms: minute });
+  await bench.surroundings.advance(10);
+  await bench.accept({ capability: "before" });
+  served.clear();
+  bench.engine.requeue("default", null);
+  await bench.accept({ capability: "comes" });
+  await bench.surroundings.advance(minute);
+  expect([await third, await other]).toEqual([[], []]);
 });
 
 test("a backlog is read once for all the agents that serve its queue", async () => {
@@ -153,7 +178,7 @@ test("what waits unread in one queue is not overtaken by what was read of anothe
   const { handoffs } = await bench.store.list({ namespace: "default", order: "oldest", limit: 100 });
   for (const { accepted } of handoffs.slice(0, 39)) unfit.add(accepted.id);
   await bench.accept({ capability: null, to: "bob" });
-  const leased = await bench.lease({ queues: new Set(["capability:y", "agent:bob"]), offer });
+  const leased = await bench.lease({ queues: () => new Set(["capability:y", "agent:bob"]), offer });
   expect(leased.accepted.id).toBe(handoffs[39]?.accepted.id);
 });
 

@@ -266,6 +266,10 @@ export class Engine implements HandoffEngine {
     return this.#claims.wait(claim, (job) => this.#enqueue(job));
   }
 
+  requeue(namespace: string, agent: string | null): void {
+    if (this.#workers.requeue(namespace, agent, this.now())) this.#enqueue(goOn);
+  }
+
   async undelivered(
     namespace: string,
     leases: readonly { readonly id: string; readonly fence: number; readonly agent: string }[],

@@ -61,8 +61,8 @@ export interface Claim {
   readonly namespace: string;
   readonly agent: string;
   readonly worker: string;
-  /** Queues it serves (`queueOf`). */
-  readonly queues: ReadonlySet<string>;
+  /** Queues it serves (`queueOf`): asked for when it begins to wait, and whenever they may have changed (`requeue`). */
+  readonly queues: () => ReadonlySet<string>;
   /** Of these queues only work for one of these capabilities; without it, all of it. */
   readonly only?: ReadonlySet<string> | undefined;
   readonly slots: number;
@@ -87,6 +87,8 @@ export interface HandoffEngine {
   ): Promise<RedriveAnswer>;
   /** Resolves as soon as something was leased, or empty when the wait is over. Every handoff has a live lease of this worker. */
   claim(claim: Claim): Promise<readonly Handoff[]>;
+  /** What this agent serves may have changed (null: what anybody does): its claims wait for what it serves now. */
+  requeue(namespace: string, agent: string | null): void;
   /** Leases that could not be handed over (the connection was lost): given back, counting as nothing. */
   undelivered(
     namespace: string,

@@ -224,7 +224,7 @@ test("conversations stay with their agent across a failed commit and a restart",
 test("the same capability of another conversation, and another capability of the same, are free to go anywhere", async () => {
   const first = await bench.accept({ conversation_id: "chat" }).then(() => bench.lease());
   await bench.ack(first);
-  const queues = new Set(["capability:summarize", "capability:other"]);
+  const queues = () => new Set(["capability:summarize", "capability:other"]);
   const carol = waits("carol", { queues, slots: 2 });
   await rest();
   await bench.engine.submit([

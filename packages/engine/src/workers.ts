@@ -10,6 +10,8 @@ import type { UnitBuilder } from "./unit.ts";
 /** A claim that waits. */
 export interface WaitingClaim {
   readonly claim: Claim;
+  /** Set once it waits. */
+  queues: ReadonlySet<string>;
   readonly since: Time;
   /** Leased in the batch under way; handed over when it is committed. */
   given: { readonly handoff: Handoff; readonly unit: UnitBuilder }[];
@@ -91,6 +93,21 @@ export class Workers {
     if (own?.size === 0) this.#byWorker.delete(key);
   }
 
+  /** Claims of this agent, or of all, wait for what they would ask for now. False: that is what they did. */
+  requeue(namespace: string, agent: string | null, now: Time): boolean {
+    let changed = false;
+    for (const waiting of [...this.groups.waiting(namespace, agent)]) {
+      const { claim, group } = waiting;
+      this.groups.leave(waiting);
+      waiting.queues = claim.queues();
+      this.groups.join(waiting);
+      if (waiting.group === group) continue;
+      changed = true;
+      this.seen(claim, waiting.queues, now);
+    }
+    return changed;
+  }
+
   /** The same request asked again while its first asking still waits: the newer one takes its place. */
   sameRequest(claim: Claim): WaitingClaim | undefined {
     return this.#byRequest.get(requestKey(claim));
@@ -154,9 +171,9 @@ export class Workers {
       ready.some(({ avoid, prefer }) => avoid !== null || prefer !== null) ||
       (isUnsound !== null && haveRivals(groups) && (ready.some(isTied) || someUnsound(groups, queues, isUnsound)));
     for (const { claims } of groups) {
-      for (const { claim, since, given } of claims) {
+      for (const { claim, queues: served, since, given } of claims) {
         if (isChoosy) asking.add(workerKey(claim));
-        const { agent, worker, queues: served, only } = claim;
+        const { agent, worker, only } = claim;
         free.push({ agent, worker, queues: served, only, slots: claim.slots - given.length, since });
       }
     }
@@ -183,8 +200,9 @@ export class Workers {
   claimFor(namespace: string, { agent, worker }: Worker, target: Target): WaitingClaim | undefined {
     const queue = queueOf(target);
     for (const waiting of this.#byWorker.get(workerKey({ namespace, agent, worker })) ?? []) {
-      const { claim, given } = waiting;
-      if (takes(claim, queue, target.capability) && given.length < claim.slots) return waiting;
+      const { claim, queues, given } = waiting;
+      const asked = { queues, only: claim.only };
+      if (takes(asked, queue, target.capability) && given.length < claim.slots) return waiting;
     }
     return undefined;
   }

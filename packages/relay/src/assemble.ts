@@ -94,6 +94,7 @@ export async function assembleRelay(parts: RelayParts): Promise<AssembledRelay> 
   const others = takeOverOf(parts, engine, limits, log);
   const opened = await relayOf(parts, engine, metrics, limits, log, others);
   const { relay, directory, reliability, standings, tally, operator_token_file, reread } = opened;
+  directory.watch((name) => engine.requeue(parts.configuration.namespace, name));
   // Whoever is told of commits is there by now.
   await engine.start();
   const calls = new Calls({ relay, limits, log, surroundings });
@@ -325,6 +326,7 @@ async function relayOf(
     artifacts,
     metrics,
     nodes,
+    catchUp: async () => others?.catchUp(),
     randomBytes,
     limits,
     unready,

@@ -138,6 +138,34 @@ test("a token of one node is good at another at once, and ended at a third it en
   expect(performance.now() - ended_at).toBeLessThan(5_000);
 }, 60_000);
 
+test("whoever waits at one node is given what it comes to offer at another", async () => {
+  const oscar = await tokenOf(2, "oscar");
+  const peggy = await tokenOf(1, "peggy");
+  const claimed = call(2, "POST", "/v1/claims", oscar, { worker: "oscar-1", request_id: "early" }, patience);
+  const claims = () => call(2, "GET", "/metrics");
+  await until(claims, ({ body }) => body.includes('handfast_engine{what="waiting_claims"} 1'));
+  const capabilities = [{ name: "late" }];
+  expect((await call(1, "PUT", "/v1/agents/oscar/capabilities", oscar, { capabilities })).status).toBe(200);
+  const sent_at = performance.now();
+  const sent = await call(1, "POST", "/v1/handoffs", peggy, { capability: "late", text: "hello" });
+  expect(sent.status).toBe(202);
+  expect((await claimed).body.leases).toMatchObject([{ id: sent.body.id, fence: 1 }]);
+  expect(performance.now() - sent_at).toBeLessThan(5_000);
+}, 60_000);
+
+test("whoever names what it takes is not refused at a node that does not know of it yet", async () => {
+  const rupert = await tokenOf(2, "rupert");
+  for (let n = 0; n < 10; n += 1) {
+    const name = `skill-${n}`;
+    const body = { capabilities: [{ name }] };
+    expect((await call(1, "PUT", "/v1/agents/rupert/capabilities", rupert, body)).status).toBe(200);
+    const claimed = await call(2, "POST", "/v1/claims", rupert, { worker: "rupert-1", capabilities: [name] });
+    expect(claimed).toMatchObject({ status: 200, body: { leases: [] } });
+  }
+  const strange = await call(2, "POST", "/v1/claims", rupert, { worker: "rupert-1", capabilities: ["none"] });
+  expect(strange).toMatchObject({ status: 404, body: { reason: "not_offered" } });
+}, 60_000);
+
 test("a manifest changed on one node is what another checks input by", async () => {
   const dave = await tokenOf(1, "dave", [{ name: "count", input_schema: { type: "string" } }]);
   const erin = await tokenOf(2, "erin");

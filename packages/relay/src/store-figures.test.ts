@@ -1,6 +1,7 @@
 /** What /metrics says of a relay on PostgreSQL: each figure moves for its cause. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PostgresPair } from "../../store-postgres/src/testing/pair.ts";
 import { startServer, type TestServer } from "../../store-postgres/src/testing/server.ts";
 import { type TestAgent, TestRelay } from "./testing/test-relay.ts";
 
@@ -23,8 +24,8 @@ afterAll(async () => {
 });
 
 const figure = (name: string, relay = one) => relay.figure(name);
-const xmin = (what: "transactions" | "seconds", holder: string) =>
-  figure(`handfast_oldest_xmin_${what}{holder="${holder}"}`);
+const xmin = (what: "transactions" | "seconds", holder: string, relay = one) =>
+  figure(`handfast_oldest_xmin_${what}{holder="${holder}"}`, relay);
 /** What the database says is asked anew after some seconds. */
 const patient = { timeout: 30_000, interval: 300 };
 
@@ -102,22 +103,32 @@ describe("signals", () => {
   });
 });
 
+type Client = ReturnType<TestServer["client"]>;
+
+/** Somebody reads, and goes on to need what was there when it began. */
+async function holdSnapshot(client: Client): Promise<() => Promise<void>> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const held = client.begin("ISOLATION LEVEL REPEATABLE READ", async (sql) => {
+    await sql`SELECT 1`;
+    begin();
+    await released;
+  });
+  await begun;
+  return async () => {
+    release();
+    await held;
+  };
+}
+
 describe("what holds the database back", () => {
   it("is a transaction that somebody holds open: by its transactions and its seconds", async () => {
     const client = server.client(database, "postgres");
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const held = client.begin("ISOLATION LEVEL REPEATABLE READ", async (sql) => {
-      await sql`SELECT 1`;
-      begin();
-      await released;
-    });
-    await begun;
+    const release = await holdSnapshot(client);
     for (let n = 0; n < 40; n += 1) await agent.submit({ capability: "counting", input: n });
     await expect.poll(() => xmin("transactions", "session"), patient).toBeGreaterThan(40);
     expect(await xmin("seconds", "session")).toBeGreaterThan(0);
-    release();
-    await held;
+    await release();
     await client.end();
     await expect.poll(() => xmin("transactions", "session"), patient).toBeLessThan(40);
   }, 90_000);
@@ -135,6 +146,66 @@ describe("what holds the database back", () => {
     await server.ask(database, `ROLLBACK PREPARED ${gid}`);
     await expect.poll(() => xmin("transactions", "prepared"), patient).toBe(0);
     expect(await xmin("seconds", "prepared")).toBeNaN();
+  }, 90_000);
+});
+
+describe("what a standby asks to be kept for its readers", () => {
+  let pair: PostgresPair;
+  let relay: TestRelay;
+  let sender: TestAgent;
+  let standby: Client;
+  beforeAll(async () => {
+    pair = await PostgresPair.start();
+    await pair.ask("postgres", "CREATE DATABASE handoffs");
+    relay = await TestRelay.start({ flags: ["--store", pair.url("handoffs")] });
+    sender = await relay.agent("counted", "counting");
+    standby = pair.standby("postgres");
+    await set("wal_receiver_status_interval", "1s");
+    await set("hot_standby_feedback", "on");
+  }, 60_000);
+  afterAll(async () => {
+    await standby.end();
+    await relay.stop();
+    await pair.stop();
+  });
+
+  async function set(name: string, value: string): Promise<void> {
+    await standby.unsafe(`ALTER SYSTEM SET ${name} = '${value}'`);
+    await standby.unsafe("SELECT pg_reload_conf()");
+  }
+
+  async function work(): Promise<void> {
+    for (let n = 0; n < 40; n += 1) await sender.submit({ capability: "counting", input: n });
+  }
+
+  it("holds the primary back as the standby's own, until the reader ends", async () => {
+    const reader = pair.standby("postgres");
+    const release = await holdSnapshot(reader);
+    await work();
+    await expect.poll(() => xmin("transactions", "standby", relay), patient).toBeGreaterThan(40);
+    await release();
+    await reader.end();
+    await expect.poll(() => xmin("transactions", "standby", relay), patient).toBeLessThan(40);
+  }, 90_000);
+
+  it("is kept by a slot where it has one, also when nobody uses the slot any more, until that is dropped", async () => {
+    expect(await xmin("transactions", "slot", relay)).toBe(0);
+    await pair.ask("postgres", "SELECT pg_create_physical_replication_slot('readers')");
+    const reader = pair.standby("postgres");
+    const release = await holdSnapshot(reader);
+    await set("primary_slot_name", "readers");
+    await work();
+    await expect.poll(() => xmin("transactions", "slot", relay), patient).toBeGreaterThan(40);
+    expect(await xmin("seconds", "slot", relay)).toBeNaN();
+    await set("primary_slot_name", "");
+    await release();
+    await reader.end();
+    const active = "SELECT active FROM pg_replication_slots WHERE slot_name = 'readers'";
+    await expect.poll(() => pair.ask("postgres", active), patient).toMatchObject([{ active: false }]);
+    await work();
+    await expect.poll(() => xmin("transactions", "slot", relay), patient).toBeGreaterThan(80);
+    await pair.ask("postgres", "SELECT pg_drop_replication_slot('readers')");
+    await expect.poll(() => xmin("transactions", "slot", relay), patient).toBe(0);
   }, 90_000);
 });
 

@@ -54,7 +54,7 @@ test("whichever node judges a contract knows what its provider did for the asker
   const [asked, served] = await startNodes(2, { limits: { stall_ms: patience_ms } });
   if (!asked || !served) throw new Error("too few nodes");
   const for_bob = { to: "bob", capability: "summarize" };
-  const queues = new Set([queueOf({ to: "bob", capability: null })]);
+  const queues = () => new Set([queueOf({ to: "bob", capability: null })]);
   await asked.submit(for_bob);
   const [busy] = await served.claim("bob-1", { queues, wait_ms: patience_ms });
   if (busy === undefined) throw new Error("nothing was leased");

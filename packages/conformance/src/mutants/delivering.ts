@@ -87,8 +87,8 @@ export const delivering: readonly Mutant[] = [
       },
       {
         file: "packages/engine/src/workers.ts",
-        find: "if (takes(claim, queue, target.capability) && given.length < claim.slots) return waiting;",
-        replace: "if (takes(claim, queue, target.capability) && given !== null) return waiting;",
+        find: "if (takes(asked, queue, target.capability) && given.length < claim.slots) return waiting;",
+        replace: "if (takes(asked, queue, target.capability) && given !== null) return waiting;",
       },
     ],
   },

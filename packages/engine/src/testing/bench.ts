@@ -113,10 +113,11 @@ export class Bench {
       namespace: "default",
       agent: "bob",
       worker: "bob-1",
-      queues: new Set([
-        queueOf({ to: null, capability: "summarize" }),
-        queueOf({ to: patch.agent ?? "bob", capability: null }),
-      ]),
+      queues: () =>
+        new Set([
+          queueOf({ to: null, capability: "summarize" }),
+          queueOf({ to: patch.agent ?? "bob", capability: null }),
+        ]),
       slots: 1,
       request_id: `request-${this.nextId()}`,
       wait_ms: 0,

@@ -96,7 +96,6 @@ describe("directory: what a worker serves", () => {
     await add("a", [anything, { name: "sum" }]);
     expect(directory.queues("a", null)).toEqual(new Set(["agent:a", "capability:research", "capability:sum"]));
     expect(directory.queues("a", ["sum"])).toEqual(new Set(["agent:a", "capability:sum"]));
-    expect(() => directory.queues("a", ["summ"])).toThrow(/does not offer summ. It offers research, sum/);
   });
 
   it("states manifest, time and idempotency of the offer, and checks what was accepted before it", async () => {

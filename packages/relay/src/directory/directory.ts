@@ -49,7 +49,7 @@ export class Directory {
   private readonly history: ManifestHistory;
   readonly turns: Turns;
   private readonly fits: TargetFits;
-  private tell: (name: string | null) => void = () => {};
+  private readonly watchers: ((name: string | null) => void)[] = [];
 
   private constructor(options: DirectoryOptions) {
     this.options = options;
@@ -112,7 +112,11 @@ export class Directory {
 
   /** Told of every agent whose record changed, once that is safe; null: everything was read anew. */
   watch(tell: (name: string | null) => void): void {
-    this.tell = tell;
+    this.watchers.push(tell);
+  }
+
+  private tell(name: string | null): void {
+    for (const tell of this.watchers) tell(name);
   }
 
   // Agents
@@ -325,14 +329,7 @@ export class Directory {
    * takes only what is for one of them (`only`), and the rest is left to a worker that takes everything.
    */
   queues(name: string, capabilities: readonly string[] | null): Set<string> {
-    const offered = this.offers(name);
-    const strange = capabilities?.find((capability) => !offered.includes(capability));
-    if (strange !== undefined) {
-      const known = offered.length === 0 ? "It offers nothing" : `It offers ${offered.slice(0, 20).join(", ")}`;
-      const next = `Register ${strange} first, or claim without naming it.`;
-      throw new Problem(406, "not_offered", `The agent ${name} does not offer ${strange}. ${known}. ${next}`);
-    }
-    const queues = (capabilities ?? offered).map((capability) => queueOf({ to: null, capability }));
+    const queues = (capabilities ?? this.offers(name)).map((capability) => queueOf({ to: null, capability }));
     return new Set([queueOf({ to: name, capability: null }), ...queues]);
   }
 

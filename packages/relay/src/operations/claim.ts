@@ -32,15 +32,14 @@ export const claim = operation(
     const agent = agentOf(caller);
     const { namespace } = caller;
     const { worker, slots = 1, request_id = makeId(relay.engine.now(), relay.randomBytes(10)), capabilities } = body;
-    checkOffered(relay, agent, capabilities);
+    const named = capabilities && (await queuesNamed(relay, agent, capabilities));
     relay.directory.seen(agent, worker, "asks");
-    const queues = relay.directory.queues(agent, capabilities ?? null);
     const offer = relay.directory.offer(agent);
     const leased = await relay.engine.claim({
       namespace,
       agent,
       worker,
-      queues,
+      queues: () => named ?? relay.directory.queues(agent, null),
       ...(capabilities === undefined ? {} : { only: new Set(capabilities) }),
       slots,
       request_id,
@@ -98,12 +97,19 @@ async function fill(relay: Relay, leased: readonly Handoff[], proofs: boolean) {
   return { shown: leased.length, texts };
 }
 
-function checkOffered(relay: Relay, agent: string, capabilities: readonly string[] | undefined): void {
-  const offered = new Set(relay.directory.offers(agent));
-  const missing = capabilities?.filter((name) => !offered.has(name)) ?? [];
-  if (missing.length === 0) return;
+/** Whoever names what it takes waits for just that, whatever its agent comes to offer besides. */
+async function queuesNamed({ directory, catchUp }: Relay, agent: string, capabilities: readonly string[]) {
+  // It may have been registered at another node a moment ago.
+  if (missingFrom(directory.offers(agent), capabilities).length > 0) await catchUp();
+  const missing = missingFrom(directory.offers(agent), capabilities);
+  if (missing.length === 0) return directory.queues(agent, capabilities);
   const detail = `Agent ${agent} does not offer ${missing.join(", ")}; register it with its manifest first.`;
   throw new Problem(404, "not_offered", detail, { fields: ["/capabilities"] });
+}
+
+function missingFrom(offered: readonly string[], capabilities: readonly string[]): readonly string[] {
+  const known = new Set(offered);
+  return capabilities.filter((name) => !known.has(name));
 }
 
 /** Null where retention or an end came in between: the worker would only be told that the lease is over. */

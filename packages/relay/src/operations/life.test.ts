@@ -220,6 +220,38 @@ describe("the life of a handoff", () => {
     expect(await worker.claim({ worker: "w2" })).toMatchObject({ input: 1 });
   });
 
+  it("goes to a worker that began to wait before its agent offered this, and no more once it does not", async () => {
+    const sender = await relay.agent("early-sender");
+    const worker = await relay.agent("early-worker", "earlier");
+    const waitsFor = (wait_s: number) =>
+      worker.post("/v1/claims", { worker: "w1" }, { prefer: `wait=${wait_s}` }).then(({ body }) => body.leases);
+    const offers = (name: string) =>
+      relay.call("PUT", "/v1/agents/early-worker/capabilities", {
+        token: worker.token,
+        body: { capabilities: [{ name }] },
+      });
+    const waiting = () => expect.poll(() => relay.figure('handfast_engine{what="waiting_claims"}')).toBe(1);
+    const first = waitsFor(30);
+    await waiting();
+    expect((await offers("later")).status).toBe(200);
+    const id = await sender.submit({ capability: "later", input: 1 });
+    expect(await first).toMatchObject([{ id, fence: 1 }]);
+
+    const queued = await sender.submit({ capability: "waited_for", input: 2, queue_if_absent: true });
+    const second = waitsFor(30);
+    await waiting();
+    // What lay there before anybody offered it is found too.
+    expect((await offers("waited_for")).status).toBe(200);
+    expect(await second).toMatchObject([{ id: queued, fence: 1 }]);
+
+    const third = waitsFor(2);
+    await waiting();
+    expect((await offers("something_else")).status).toBe(200);
+    const left = await sender.submit({ capability: "waited_for", input: 3, queue_if_absent: true });
+    expect(await third).toEqual([]);
+    expect((await sender.get(`/v1/handoffs/${left}`)).body).toMatchObject({ state: "queued", fence: 0 });
+  });
+
   it("ends a notice with its ack", async () => {
     const sender = await relay.agent("notice-sender");
     const worker = await relay.agent("notice-worker", "noticed");

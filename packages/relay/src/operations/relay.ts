@@ -41,6 +41,8 @@ export interface Relay {
   readonly artifacts: Artifacts;
   readonly metrics: Metrics;
   readonly nodes: Nodes;
+  /** Whatever other nodes wrote until now is known here when it resolves: asked before something is refused for being unknown. */
+  readonly catchUp: () => Promise<void>;
   /** For salts and ids. */
   readonly randomBytes: (count: number) => Uint8Array;
   readonly limits: RelayLimits;

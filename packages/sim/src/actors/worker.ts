@@ -64,7 +64,7 @@ export class Worker extends Process {
       namespace,
       agent,
       worker: this.name,
-      queues: directory.queues(this.agent),
+      queues: () => directory.queues(this.agent),
       slots,
       request_id: `${this.life}-${this.#requests}`,
       wait_ms: this.#random.chance(0.05) ? 0 : this.#random.between(1_000, 30_000),

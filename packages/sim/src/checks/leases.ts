@@ -46,7 +46,7 @@ export class Leases {
       () => `given to ${worker} under ${fence}, held by ${held?.worker} under ${held?.fence}`,
     );
     const queue = queueOf(accepted);
-    ensure(queues.has(queue), "a claim gets what it asked for", accepted.id, queue);
+    ensure(queues().has(queue), "a claim gets what it asked for", accepted.id, queue);
   }
 
   #repeats(name: string, worker: string, leases: readonly Handoff[]): void {
@@ -69,7 +69,7 @@ export class Leases {
   #nothingReady({ agent, worker, queues }: Claim, since: Time, now: Time): void {
     const longAgo = now - timer_slack_ms;
     if (since > longAgo) return;
-    const ready = this.#ledger.ready.overlooked(agent, queues, longAgo, now);
+    const ready = this.#ledger.ready.overlooked(agent, queues(), longAgo, now);
     const excused = ready !== null && this.#times.awayWithin(longAgo, now) > 0;
     ensure(
       ready === null || excused,

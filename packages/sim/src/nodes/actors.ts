@@ -83,7 +83,7 @@ export async function work(stage: Stage, random: Random, worker: string, isOver:
       namespace,
       agent: "bob",
       worker,
-      queues: new Set([queueOf({ to: null, capability: "summarize" })]),
+      queues: () => new Set([queueOf({ to: null, capability: "summarize" })]),
       slots: random.between(1, 3),
       request_id: `${worker} ${n}`,
       wait_ms: 2_000,

@@ -79,7 +79,7 @@ export class Node {
       namespace,
       agent: "bob",
       worker,
-      queues: new Set([queueOf({ to: null, capability: "summarize" })]),
+      queues: () => new Set([queueOf({ to: null, capability: "summarize" })]),
       slots: 1,
       request_id: this.newId(),
       wait_ms: 0,

@@ -73,6 +73,12 @@ export class PostgresPair {
     return askAt(this.#primary.port, database, statement);
   }
 
+  /** One connection to the standby, to be ended by whoever asked for it. */
+  standby(database: string): postgres.Sql {
+    if (this.#standby === null) throw new Error("there is no standby");
+    return connectionTo(this.#standby.port, database);
+  }
+
   /** The primary is lost for good; the standby takes over, and gets a standby of its own. */
   async failOver(): Promise<void> {
     const standby = this.#standby;
@@ -104,7 +110,7 @@ export class PostgresPair {
     const port = from === one ? other : one;
     const data = join(this.directory, `data-${this.#made}`);
     this.#made += 1;
-    const sql = postgres({ host: "127.0.0.1", port: from, user: "postgres", database: "postgres", max: 1, onnotice });
+    const sql = connectionTo(from, "postgres");
     try {
       // Until the new one is there nobody can confirm anything: the copy itself must not wait for it.
       await sql.unsafe("SET synchronous_commit = local");
@@ -125,15 +131,17 @@ export class PostgresPair {
   }
 }
 
-const onnotice = () => {};
-
 function argumentsOf(data: string, port: number, more: Readonly<Record<string, string>>): readonly string[] {
   const given = Object.entries({ ...settings, ...more }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   return ["-D", data, "-p", String(port), ...given];
 }
 
+function connectionTo(port: number, database: string): postgres.Sql {
+  return postgres({ host: "127.0.0.1", port, user: "postgres", database, max: 1, onnotice: () => {} });
+}
+
 async function askAt(port: number, database: string, statement: string) {
-  const sql = postgres({ host: "127.0.0.1", port, user: "postgres", database, max: 1, onnotice });
+  const sql = connectionTo(port, database);
   try {
     return await sql.unsafe(statement);
   } finally {

@@ -140,7 +140,7 @@ export class RandomLife {
       namespace,
       agent,
       worker,
-      queues: new Set([...capabilities, queueOf({ to: agent, capability: null })]),
+      queues: () => new Set([...capabilities, queueOf({ to: agent, capability: null })]),
       slots: 1 + (this.#claims % 2),
       request_id: `request ${this.#claims}`,
       wait_ms: 0,

@@ -115,7 +115,7 @@ export class Lives {
         namespace: "default",
         agent,
         worker: `${agent}-1`,
-        queues: new Set([queueOf({ to: null, capability })]),
+        queues: () => new Set([queueOf({ to: null, capability })]),
         slots: 1,
         request_id: `request-${this.#ids}`,
         wait_ms: 0,
