@@ -2,10 +2,7 @@
  * One transaction in the making: decides commands in turn, each seeing what those before it decided, and gathers their
  * units. Nothing outside the batch changes until it was committed.
  *
- * Where other nodes write too, a command is first decided on a guess: a handoff is as this node last left it, and what somebody
- * submits is new. A guess that is wrong is a conflict at the commit, which holds every version and key against what is there, and then
- * the command is decided anew on what was read. What writes nothing no commit holds against anything: before a refusal, a repetition or a
- * beat is answered, everything it was decided on is read.
+ * Where other nodes write too, a command is first decided on a guess (guesses.ts).
  */
 
 import {
@@ -13,7 +10,6 @@ import {
   type Context,
   type CoreLimits,
   type Decision,
-  type Duration,
   decide,
   type Handoff,
   hasEnded,
@@ -24,29 +20,14 @@ import {
   wakeAt,
 } from "@handfast/core";
 import { idTime } from "@handfast/protocol";
-import type { BodyCache } from "./body-cache.ts";
-import type { HandoffCache } from "./cache.ts";
+import type { BatchSurroundings } from "./batch-surroundings.ts";
+import { Guesses } from "./guesses.ts";
 import type { Holder, Wants } from "./jobs.ts";
 import { Names } from "./names.ts";
 import { Answers, Missing } from "./reading.ts";
 import type { Enclosure } from "./requests.ts";
-import type { Body, Store } from "./store.ts";
+import type { Body } from "./store.ts";
 import { UnitBuilder } from "./unit.ts";
-
-export interface BatchSurroundings {
-  readonly store: Store;
-  readonly cache: HandoffCache;
-  readonly bodies: BodyCache;
-  readonly limits: CoreLimits;
-  readonly resumed_at: Time;
-  readonly random: () => number;
-  /** How many agents besides this one and those excluded offer what the handoff needs. */
-  readonly others: (handoff: Handoff, besides: string) => number;
-  /** How many handoffs this sender has open. */
-  readonly openOf: (namespace: string, from: string) => number;
-  /** For how long the provider of a handoff under a contract worked for its asker while it waited; null: not known. */
-  readonly askerWork: (handoff: Handoff, now: Time) => Duration | null;
-}
 
 interface Named {
   readonly namespace: string;
@@ -76,10 +57,7 @@ export class Batch {
   readonly #queued = new Names<Handoff>();
   /** Handoffs as the store answered: kept for as long as the batch, whatever the cache forgets meanwhile. */
   readonly #read = new Names<Handoff | null>();
-  /** Handoffs and keys that are taken for new, and the reads that would make sure of all that the plan in the making guessed. */
-  readonly #newIds = new Names<true>();
-  readonly #newKeys = new Set<string>();
-  readonly #guesses = new Map<string, () => Promise<void>>();
+  readonly #guesses = new Guesses();
   /** What keys stand for: as the store says, or as this batch took them. */
   readonly #keys = new Map<string, KnownKey | null>();
   readonly #lanesRead = new Answers<readonly string[]>();
@@ -143,8 +121,7 @@ export class Batch {
       }
       const { namespace, id, from, idempotency_key, causation } = wants.draft;
       if (may_guess && this.isShared) {
-        this.#newIds.set(namespace, id, true);
-        this.#newKeys.add(keyName(namespace, from, idempotency_key));
+        this.#guesses.takeForNew(namespace, id, keyName(namespace, from, idempotency_key));
       } else {
         want(namespace, id);
         reads.push(this.#readKey(namespace, from, idempotency_key));
@@ -166,14 +143,14 @@ export class Batch {
     const guess = this.isShared ? this.#guessed(namespace, id) : this.#around.cache.get(namespace, id);
     const read = () => this.#load(namespace, [id]);
     if (guess === undefined) throw new Missing(read);
-    if (this.isShared) this.#guesses.set(`${namespace} ${id}`, read);
+    if (this.isShared) this.#guesses.made(`${namespace} ${id}`, read);
     return guess;
   }
 
   /** The same, but never by a guess. */
   sure(namespace: string, id: string, unit?: UnitBuilder): Handoff | null {
     const seen = this.see(namespace, id, unit);
-    const read = this.#guesses.get(`${namespace} ${id}`);
+    const read = this.#guesses.readOf(`${namespace} ${id}`);
     if (read !== undefined) throw new Missing(read);
     return seen;
   }
@@ -183,25 +160,10 @@ export class Batch {
     return known !== undefined || (!this.isShared && this.#around.cache.get(namespace, id) !== undefined);
   }
 
-  /**
-   * What a handoff is likely to be, on a shared store. Not where a clock of it has run out by what is known here: a beat that
-   * another node heard may have set it anew.
-   */
+  /** What a handoff is likely to be, where others write too. */
   #guessed(namespace: string, id: string): Handoff | null | undefined {
     if (!this.isShared) return undefined;
-    const known = this.#around.cache.get(namespace, id);
-    if (known === undefined) return this.#newIds.has(namespace, id) ? null : undefined;
-    const wake_at = wakeAt(known, this.timing, this.now);
-    return wake_at === null || wake_at > this.now ? known : undefined;
-  }
-
-  /** Nothing of the plan in the making will be held against the store by a commit: what it guessed must be read. */
-  #makeSure(): void {
-    if (this.#guesses.size === 0) return;
-    const reads = [...this.#guesses.values()];
-    throw new Missing(async () => {
-      await Promise.all(reads.map((read) => read()));
-    });
+    return this.#guesses.of(namespace, id, this.#around.cache, this.timing, this.now);
   }
 
   #changedHere(namespace: string, id: string): Handoff | undefined {
@@ -252,7 +214,7 @@ export class Batch {
   ): Decision {
     const before = this.see(namespace, id, unit);
     const decision = decide(before, command, this.#context(before, command, given), this.now);
-    if (decision.next === null || !decision.durable) this.#makeSure();
+    if (decision.next === null || !decision.durable) this.#guesses.makeSure();
     if (decision.next === null) return decision;
     const body =
       enclosure.body !== null && decision.keep !== null ? { ...enclosure.body, number: decision.keep } : null;
@@ -301,8 +263,8 @@ export class Batch {
     if (known != null) this.#changedHere(namespace, known.id);
     if (known !== undefined) return known;
     const read = () => this.#readKey(namespace, from, key);
-    if (!this.#newKeys.has(keyName(namespace, from, key))) throw new Missing(read);
-    this.#guesses.set(keyName(namespace, from, key), read);
+    if (!this.#guesses.isNewKey(keyName(namespace, from, key))) throw new Missing(read);
+    this.#guesses.made(keyName(namespace, from, key), read);
     return null;
   }
 
@@ -410,7 +372,7 @@ export class Batch {
     for (const [index, id] of ids.entries()) {
       const handoff = loaded[index] ?? null;
       this.#read.set(namespace, id, handoff);
-      this.#guesses.delete(`${namespace} ${id}`);
+      this.#guesses.isSure(`${namespace} ${id}`);
       // On a shared store only what was committed here is remembered: of that, others' commits are told in order.
       if (handoff !== null && !this.isShared) this.#around.cache.set(handoff);
     }
@@ -419,7 +381,7 @@ export class Batch {
   async #readKey(namespace: string, from: string, key: string): Promise<void> {
     const name = keyName(namespace, from, key);
     this.#keys.set(name, await this.#around.store.key(namespace, from, key));
-    this.#guesses.delete(name);
+    this.#guesses.isSure(name);
   }
 
   #context(before: Handoff | null, command: Command, given: Partial<Context> | undefined): Context {

@@ -5,17 +5,7 @@
  * A failed commit is unknown: everyone in it gets a fault, memory is thrown away, and the store is read anew.
  */
 
-import {
-  type CoreLimits,
-  coreLimits,
-  type Handoff,
-  hasEnded,
-  liveLease,
-  mayBeReady,
-  queueOf,
-  type Time,
-  wakeAt,
-} from "@handfast/core";
+import { type CoreLimits, coreLimits, type Handoff, hasEnded, liveLease, type Time, wakeAt } from "@handfast/core";
 import { makeId } from "@handfast/protocol";
 import { AskerWork } from "./asker-work.ts";
 import { Batch } from "./batch.ts";
@@ -32,9 +22,10 @@ import { FollowRecords } from "./follow-records.ts";
 import { goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { LiveLeases } from "./live-leases.ts";
-import { type Life, Memory } from "./memory.ts";
+import { Memory } from "./memory.ts";
+import { News } from "./news.ts";
 import type { EngineOptions } from "./options.ts";
-import { type Look, OtherNodes } from "./other-nodes.ts";
+import { OtherNodes } from "./other-nodes.ts";
 import { type Plan, planCommand, planDue, planEntries, planRecords, planRedrive, planSubmit } from "./plan.ts";
 import { Poison } from "./poison.ts";
 import { planned } from "./reading.ts";
@@ -85,6 +76,7 @@ export class Engine implements HandoffEngine {
   readonly #served: Served;
   readonly #timers: Timers;
   readonly #pulse: Pulse;
+  readonly #news: News;
   /** Null: nobody else writes to the store. */
   readonly #others: OtherNodes | null;
   readonly #whenIdle: (() => void)[] = [];
@@ -124,7 +116,7 @@ export class Engine implements HandoffEngine {
       },
       onReady: (namespace, queue) => this.#workers.groups.arrived(namespace, queue),
       onWake: (at) => this.#timers.notice(at),
-      onTold: (events, next) => this.#told(events, next),
+      onTold: (events, next) => this.#news.told(events, next),
     });
     this.#pulse = new Pulse(surroundings, () => this.now(), this.#limits);
     const newId = () => makeId(this.now(), surroundings.randomBytes(10));
@@ -136,6 +128,9 @@ export class Engine implements HandoffEngine {
       enqueue: (job) => this.#enqueue(job),
     });
     this.otherRecords = FollowRecords.of(sharing, options.records, this.#limits.follow_records);
+    const here = { clock: this.#clock, workers: this.#workers, leases: this.#leases, served: this.#served };
+    const followed = { timers: this.#timers, records: this.otherRecords, goOn: () => this.#enqueue(goOn) };
+    this.#news = new News({ store, ...here, ...followed });
     this.#others = sharing === undefined ? null : this.#follow(sharing);
     this.#commits = new Commits({ store, mark: this.#mark, others: this.#others, onCommit: options.onCommit });
   }
@@ -155,53 +150,23 @@ export class Engine implements HandoffEngine {
     this.#state = "running";
     this.#pulse.start(() => {
       this.#timers.setAnew();
-      void this.#keepUp();
+      this.#keepUp();
     });
     await this.#timers.start();
   }
 
   #follow(sharing: Sharing): OtherNodes {
+    const { store, surroundings } = this.#options;
     return new OtherNodes({
-      sharing,
-      store: this.#store,
-      memory: this.#memory,
-      surroundings: this.#options.surroundings,
-      limits: this.#limits,
+      ...{ sharing, store, surroundings, memory: this.#memory, limits: this.#limits },
       now: () => this.now(),
-      concerns: (events) => this.#served.isUsed && events.some(({ type }) => type === "delivered"),
+      concerns: (events) => this.#news.concerns(events),
       tell: (met) => tellFollowed(met, this.#options, this.#askerWork),
       onText: (namespace, id) => this.wakeups.publish([wakeKey.handoff(namespace, id)]),
-      onLook: (look) => this.#looked(look),
+      onLook: (look) => this.#news.looked(look),
       // The next batch finds out, and has the store recovered, whether or not anybody asks for anything.
       onFault: () => this.#enqueue(lookAtStore),
     });
-  }
-
-  /** Another node committed these of one handoff. */
-  #told(events: Life, next: Handoff | null): void {
-    const [{ namespace, to_agent: to, capability }] = events;
-    for (const event of events) {
-      this.#leases.tell(event);
-      if (event.type === "requeued") this.#timers.notice(event.ready_at);
-    }
-    const [was_accepted, was_delivered] = ["accepted", "delivered"].map((one) =>
-      events.some(({ type }) => type === one),
-    );
-    if (next !== null && was_delivered) this.#served.delivered(next);
-    // Whoever delivered what had been waiting kept more of that queue to choose from, and has left it now.
-    const may_be_left = was_delivered && !was_accepted;
-    if (mayBeReady(events) || may_be_left) this.#workers.groups.arrived(namespace, queueOf({ to, capability }));
-  }
-
-  /** After a look at what other nodes wrote. */
-  async #looked({ is_whole, has_records }: Look): Promise<void> {
-    if (is_whole) await this.#clock.set();
-    if (has_records) await this.otherRecords?.look();
-    // What another node kept for itself a moment ago it may have left.
-    if (is_whole) this.#workers.groups.forget();
-    if (this.#workers.areDue()) this.#enqueue(goOn);
-    const next = is_whole ? await this.#store.nextDue() : null;
-    if (next !== null) this.#timers.notice(next);
   }
 
   now(): Time {
@@ -209,9 +174,7 @@ export class Engine implements HandoffEngine {
   }
 
   /** Whether this worker waits for work at this moment. */
-  isAsking(namespace: string, agent: string, worker: string): boolean {
-    return this.#workers.isAsking({ namespace, agent, worker });
-  }
+  isAsking = (namespace: string, agent: string, worker: string) => this.#workers.isAsking({ namespace, agent, worker });
 
   stats() {
     return {
@@ -467,15 +430,13 @@ export class Engine implements HandoffEngine {
     }
   }
 
-  async #keepUp(): Promise<void> {
+  #keepUp(): void {
     if (this.#state !== "running") return;
-    try {
-      await this.#upkeep.run();
-    } catch (error) {
+    this.#upkeep.run().catch((error: unknown) => {
       this.#options.onBug?.(error);
       // Was it the store, then the next batch finds out, and has it recovered, whether or not anybody asks for anything.
       this.#enqueue(lookAtStore);
-    }
+    });
   }
 
   async #readFigures(): Promise<void> {
