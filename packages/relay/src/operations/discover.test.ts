@@ -184,6 +184,20 @@ describe("schemas", () => {
     await relay.agent("taker", { name: "fetch" });
   });
 
+  it("that nothing fits promise nothing, whatever is asked for", async () => {
+    const wanted = { type: "object", properties: { words: { type: "integer" } }, required: ["words"] };
+    await relay.agent("honest", { name: "count_all", output_schema: wanted });
+    const output_schema = { ...wanted, minProperties: 2, maxProperties: 1 };
+    await relay.agent("hollow", { name: "count_all", output_schema });
+    const { body } = await discover({ capability: "count_all", output_schema: { words: "int" } });
+    expect(body.hits).toMatchObject([
+      { agent_id: "honest", schemas: { output: { verdict: "proven" } } },
+      { agent_id: "hollow", schemas: { output: { verdict: "unknown" } } },
+    ]);
+    const made = await asker.post("/v1/negotiations", { capability: "count_all", output_schema: { words: "int" } });
+    expect(made.body.offers.map(({ agent_id }: { agent_id: string }) => agent_id)).toEqual(["honest"]);
+  });
+
   it("that fit are proven to", async () => {
     const need = {
       capability: "fetch",
