@@ -6,6 +6,7 @@ import { prunableAt } from "./clocks.ts";
 import type { Actor, Command, Decision } from "./command.ts";
 import { end } from "./end.ts";
 import { any_capability, hasEnded, liveLease } from "./handoff.ts";
+import { added } from "./sum.ts";
 
 /** First commit wins: after an end, a cancel is answered with that end. */
 export function cancel(change: Change, command: Extract<Command, { type: "cancel" }>): Decision {
@@ -96,7 +97,7 @@ export function chargeFromBelow(change: Change, command: Extract<Command, { type
   const { usage, handoffs, capability } = command;
   if (capability !== undefined) noteCharge(change, capability);
   change.set({
-    spent: { cost: spent.cost + usage.cost, tokens: spent.tokens + usage.tokens, handoffs: spent.handoffs + handoffs },
+    spent: { ...added(spent, usage), handoffs: spent.handoffs + handoffs },
   });
   return change.done();
 }

@@ -28,6 +28,7 @@ export interface Ready {
   readonly version_range: string | null;
   /** The range of versions that a route put it under. */
   readonly canary: string | null;
+  readonly from: string;
   /** What ties it to an agent, where more than one could have it. */
   readonly lane: string | null;
   readonly conversation_id: string | null;

@@ -7,6 +7,7 @@
 import { type AskersDelay, askersDelay } from "./askers-delay.ts";
 import type { Change } from "./change.ts";
 import type { Billed, EndState, Handoff, Outcome, Price, Usage } from "./handoff.ts";
+import { plus } from "./sum.ts";
 
 /** What the end of a handoff says about its contract. */
 export interface ContractVerdict {
@@ -64,7 +65,7 @@ export function bill(handoff: Handoff, usage: Usage | null): Billed | null {
   if (price === null) return null;
   const before = handoff.billed ?? { cost: 0, tokens: 0, over: false };
   if (usage === null) return before;
-  const tokens = before.tokens + usage.tokens;
+  const tokens = plus(before.tokens, usage.tokens);
   const most = mostOf(price, tokens);
   const claimed = before.cost + usage.cost;
   return { cost: Math.min(claimed, Math.max(most, before.cost)), tokens, over: before.over || claimed > most };

@@ -13,6 +13,7 @@ import {
   type Outcome,
   type Usage,
 } from "./handoff.ts";
+import { added } from "./sum.ts";
 
 const deadStates: ReadonlySet<EndState> = new Set(["failed", "rejected", "expired"]);
 
@@ -92,7 +93,7 @@ export function charge(change: Change, reported: Usage, agent: string): void {
   const billed = bill(change.handoff, reported);
   const usage = billed === null ? reported : { ...reported, cost: billed.cost - (before?.cost ?? 0) };
   if (billed !== null) change.set({ billed });
-  change.set({ spent: { ...spent, cost: spent.cost + usage.cost, tokens: spent.tokens + usage.tokens } });
+  change.set({ spent: { ...spent, ...added(spent, usage) } });
   if (usage.cost > 0 && charged_by.length < 2 && !charged_by.includes(agent)) {
     change.set({ charged_by: [...charged_by, agent] });
   }

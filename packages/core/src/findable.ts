@@ -43,7 +43,7 @@ function isReady(status: Status, now: Time): boolean {
 export function readyNow(handoff: Handoff, timing: Timing, now: Time): Ready | null {
   const { accepted, status, excluded, avoid, prefer } = handoff;
   if (status.state !== "queued" || !isReady(status, now)) return null;
-  const { id, to, capability, deadline_at, version_range = null, canary = null } = accepted;
+  const { id, from, to, capability, deadline_at, version_range = null, canary = null } = accepted;
   return {
     id,
     queue: queueOf(accepted),
@@ -57,6 +57,7 @@ export function readyNow(handoff: Handoff, timing: Timing, now: Time): Ready | n
     queue_until: status.queue_until,
     version_range,
     canary,
+    from,
     // Work for an agent by name goes to that agent: nothing else can be preferred.
     lane: to === null ? laneOf(accepted) : null,
     conversation_id: to === null ? accepted.conversation_id : null,

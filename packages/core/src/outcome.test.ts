@@ -286,6 +286,14 @@ describe("a late outcome", () => {
 });
 
 describe("usage", () => {
+  it("adds up to no number that JSON does not hold exactly", () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const life = Life.working();
+    life.fail({ usage: { cost: most, tokens: 1 } });
+    life.do({ type: "charge", usage: { cost: most, tokens: most }, handoffs: 1 });
+    expect(life.handoff.spent).toEqual({ cost: most, tokens: most, handoffs: 1 });
+  });
+
   it("is charged to the handoff and to every budget above it", () => {
     const root = Life.working({ budget: { cost: 10, tokens: null, handoffs: null } });
     const child = Life.of({}, { budgets: [root.handoff] });

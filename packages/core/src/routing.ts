@@ -40,15 +40,25 @@ export const unmeasured: Standing = {
 /** What binds a handoff to the agent that served the last one like it. */
 export type Tie =
   | { readonly kind: "sticky_order"; readonly lane: string }
-  | { readonly kind: "conversation"; readonly conversation_id: string; readonly capability: string };
+  | {
+      readonly kind: "conversation";
+      readonly conversation_id: string;
+      readonly capability: string;
+      /** Of what this agent sent; null: whoever sent it. */
+      readonly from: string | null;
+    };
 
-type Tied = Pick<Accepted, "conversation_id" | "capability"> & { readonly lane: string | null };
+type Tied = Pick<Accepted, "from" | "conversation_id" | "capability"> & { readonly lane: string | null };
 
-/** The nearer tie first. */
-export function tiesOf({ lane, conversation_id, capability }: Tied): readonly Tie[] {
+/**
+ * The nearer tie first. In a conversation that is what its sender itself sent: an id is no secret, and whoever knows it could
+ * otherwise draw the work of others to an agent of its choice. Only who sends there for the first time follows the others.
+ */
+export function tiesOf({ lane, from, conversation_id, capability }: Tied): readonly Tie[] {
   const ties: Tie[] = lane === null ? [] : [{ kind: "sticky_order", lane }];
   if (conversation_id !== null && capability !== null) {
-    ties.push({ kind: "conversation", conversation_id, capability });
+    const talk = { kind: "conversation", conversation_id, capability } as const;
+    ties.push({ ...talk, from }, { ...talk, from: null });
   }
   return ties;
 }

@@ -18,10 +18,10 @@ export class Served {
 
   /** It was delivered, and that is committed. */
   delivered({ accepted, holders }: Handoff): void {
-    const { namespace, to, capability, conversation_id } = accepted;
+    const { namespace, from, to, capability, conversation_id } = accepted;
     const agent = holders.at(-1)?.agent;
     if (to !== null || agent === undefined) return;
-    for (const tie of tiesOf({ lane: laneOf(accepted), conversation_id, capability })) {
+    for (const tie of tiesOf({ lane: laneOf(accepted), from, conversation_id, capability })) {
       this.#keep(namespace, tieKey(tie), agent);
     }
   }
@@ -72,7 +72,7 @@ export class Served {
   }
 }
 
-/** A lane is JSON, a conversation's key has the capability, which holds no space, in front. */
+/** A lane is JSON, a conversation's key has the capability and its sender, which hold no space, in front. */
 function tieKey(tie: Tie): string {
-  return tie.kind === "sticky_order" ? tie.lane : `${tie.capability} ${tie.conversation_id}`;
+  return tie.kind === "sticky_order" ? tie.lane : `${tie.capability} ${tie.from ?? ""} ${tie.conversation_id}`;
 }

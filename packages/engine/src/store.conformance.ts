@@ -336,6 +336,7 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
             queue_until: handoff.status.state === "queued" ? handoff.status.queue_until : null,
             version_range: "^2",
             canary: "2.x",
+            from: "alice",
             lane: "lane",
             conversation_id: "chat",
           },
@@ -368,8 +369,8 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
       test("who served the newest delivered handoff of a conversation is found, by capability", async () => {
         const of = (id: string, patch: Partial<Handoff["accepted"]> = {}) =>
           sampleHandoff(id, { conversation_id: "chat", ...patch });
-        const chat = (capability = "research") =>
-          store.lastServed(ns, { kind: "conversation", conversation_id: "chat", capability });
+        const chat = (capability = "research", from: string | null = null) =>
+          store.lastServed(ns, { kind: "conversation", conversation_id: "chat", capability, from });
         expect(await chat()).toBeNull();
         const [first, second, direct, other] = await commitAll([
           accept(of("first")),
@@ -386,6 +387,23 @@ export function describeStore(name: string, open: () => Promise<OpenStore>): voi
         const delivered = await commitOne(deliver(second, "dave"));
         await commitOne(end(delivered, "completed", 200, { find: { last_agent: "dave" } }));
         expect(await chat()).toBe("dave");
+      });
+
+      test("who served the newest of a conversation is found by who sent it", async () => {
+        const chat = (from: string | null) =>
+          store.lastServed(ns, { kind: "conversation", conversation_id: "chat", capability: "research", from });
+        const [own, strange] = await commitAll([
+          accept(sampleHandoff("own", { conversation_id: "chat", from: "alice" })),
+          accept(sampleHandoff("strange", { conversation_id: "chat", from: "eve" })),
+        ]);
+        if (own === undefined || strange === undefined) throw new Error("no samples");
+        await commitAll([deliver(own, "bob"), deliver(strange, "eve")]);
+        expect([await chat("alice"), await chat("eve"), await chat(null), await chat("zoe")]).toEqual([
+          "bob",
+          "eve",
+          "eve",
+          null,
+        ]);
       });
 
       test("who served the newest delivered handoff of a lane is found, also after its end", async () => {

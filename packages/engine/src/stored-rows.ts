@@ -60,6 +60,7 @@ export function readyOf(row: Row): Ready {
     queue_until: status.state === "queued" ? status.queue_until : null,
     version_range: textOrNull(row, "version_range"),
     canary: textOrNull(row, "canary"),
+    from: text(row, "sender"),
     lane: textOrNull(row, "lane"),
     conversation_id: textOrNull(row, "conversation_id"),
   };

@@ -259,6 +259,8 @@ export const limits = {
   discovery_shapes_visited: 5_000,
   discovery_scanned: 10_000,
   discovery_ranked: 250,
+  /** Prices that are held against one need: each of them is a look, which the log has. */
+  discovery_prices_compared: 500,
   discovery_hits_default: 10,
   /** When a relay starts, reading what all agents offer lets others go first after so long. */
   discovery_fill_ms: 20,

@@ -5,7 +5,7 @@ import { type Body, type BodyKind, bodyOf, parseState, readyOf, type Store } fro
 import { Rows, textArray } from "./arrays.ts";
 import type { Asks } from "./connection.ts";
 import { number, type Row, text, textOrNull } from "./rows.ts";
-import { findHeld, findServed, holderShape } from "./sql/dispatch.ts";
+import { findHeld, findServed, findServedOfSender, holderShape } from "./sql/dispatch.ts";
 import { bodyNameShape, findBodies, findNamedBodies, findOwnBody, loadHandoffs, nameShape } from "./sql/handoff.ts";
 import { findKeys, findPurged, keyShape } from "./sql/key.ts";
 import { talkOf } from "./standing.ts";
@@ -118,9 +118,14 @@ export async function readCandidates(
 }
 
 export async function readLastServed(asks: Asks, namespace: string, tie: Tie): Promise<string | null> {
-  const [row] =
-    tie.kind === "sticky_order"
-      ? await asks.ask(findServed, namespace, "served_lane", tie.lane)
-      : await asks.ask(findServed, namespace, "served_talk", talkOf(tie.conversation_id, tie.capability));
+  const [row] = await rowsOfServed(asks, namespace, tie);
   return row === undefined ? null : text(row, "last_agent");
+}
+
+function rowsOfServed(asks: Asks, namespace: string, tie: Tie) {
+  if (tie.kind === "sticky_order") return asks.ask(findServed, namespace, "served_lane", tie.lane);
+  const talk = talkOf(tie.conversation_id, tie.capability);
+  return tie.from === null
+    ? asks.ask(findServed, namespace, "served_talk", talk)
+    : asks.ask(findServedOfSender, namespace, "served_talk", talk, tie.from);
 }

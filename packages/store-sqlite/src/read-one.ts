@@ -4,7 +4,7 @@ import type { Ready, Tie } from "@handfast/core";
 import { type Body, type BodyKind, bodyOf, number, readyOf, text } from "@handfast/engine";
 import type { Connection } from "./connection.ts";
 import { findBodies, findBody, findHandoffBody } from "./sql/body.ts";
-import { findReady, findServedInConversation, findServedInOrder } from "./sql/dispatch.ts";
+import { findReady, findServedInConversation, findServedInOrder, findServedOfSender } from "./sql/dispatch.ts";
 
 export function readBody(connection: Connection, namespace: string, id: string, kind: BodyKind, nth: number) {
   const is_own = kind === "handoff" && nth === 0;
@@ -37,9 +37,14 @@ export function readCandidates(connection: Connection, query: CandidateQuery): r
 }
 
 export function readLastServed(connection: Connection, namespace: string, tie: Tie): string | null {
-  const row =
-    tie.kind === "sticky_order"
-      ? connection.get(findServedInOrder, namespace, tie.lane)
-      : connection.get(findServedInConversation, namespace, tie.conversation_id, tie.capability);
+  const row = rowOfServed(connection, namespace, tie);
   return row === undefined ? null : text(row, "last_agent");
+}
+
+function rowOfServed(connection: Connection, namespace: string, tie: Tie) {
+  if (tie.kind === "sticky_order") return connection.get(findServedInOrder, namespace, tie.lane);
+  const { conversation_id, capability, from } = tie;
+  return from === null
+    ? connection.get(findServedInConversation, namespace, conversation_id, capability)
+    : connection.get(findServedOfSender, namespace, conversation_id, capability, from);
 }

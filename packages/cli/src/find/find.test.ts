@@ -23,6 +23,8 @@ beforeAll(async () => {
         version: "1.2.0",
         timeout: "30s",
         cost: { amount: 100, per: "handoff" },
+        dataPolicy: { retention: "1h", regions: ["eu"], trains: false },
+        sideEffects: "reversible",
       },
     },
     { signals: false },
@@ -71,6 +73,23 @@ describe("handfast find", () => {
   it("finds by the highest price", async () => {
     const found = async (most: string) => (await cli.json(["find", "--max-cost", most]))["found"];
     expect([await found("99"), await found("100")]).toEqual([0, 1]);
+  });
+
+  it("finds by what it does with data, and to the world", async () => {
+    const found = async (...words: readonly string[]) => (await cli.json(["find", ...words]))["found"];
+    expect([await found("--retention", "0s"), await found("--retention", "400d")]).toEqual([0, 1]);
+    expect(await found("--retention", "2h", "--region", "eu", "--region", "us", "--no-training")).toBe(1);
+    expect([await found("--retention", "30m"), await found("--region", "us"), await found("--no-sharing")]).toEqual([
+      0, 0, 0,
+    ]);
+    expect([await found("--side-effects", "none"), await found("--side-effects", "reversible")]).toEqual([0, 1]);
+    const offers = await cli.json(["negotiate", "upper", "--region", "eu", "--no-training"]);
+    expect(offers["offers"]).toMatchObject([{ terms: { data_policy: { regions: ["eu"], trains: false } } }]);
+  });
+
+  it("takes no price of another kind for the highest price", async () => {
+    expect(await cli.json(["find", "--max-cost", "100", "--per", "thousand_tokens"])).toMatchObject({ found: 0 });
+    expect((await cli.run(["find", "--per", "thousand_tokens"])).code).toBe(64);
   });
 
   it("refuses a share above one and a schema that is none", async () => {

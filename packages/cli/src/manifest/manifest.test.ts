@@ -124,7 +124,16 @@ describe("handfast manifest new", () => {
 
   it("writes a file that nothing is wrong with, without a question where nobody is there", async () => {
     const flags = ["--agent", "a", "--capability", "c"];
-    expect(await make("one.json", ...flags)).toMatchObject({ code: 0, stderr: "wrote one.json\n" });
+    const { code, stderr } = await make("one.json", ...flags);
+    expect([code, stderr.split("\n")]).toEqual([
+      0,
+      [
+        "wrote one.json",
+        expect.stringMatching(/^input_schema of c is \{\}: anything is taken\./),
+        expect.stringMatching(/^output_schema of c is \{\}: anything may come back, /),
+        "",
+      ],
+    ]);
     expect(JSON.parse(await readFile(join(cwd, "one.json"), "utf8"))).toEqual({
       agent_id: "a",
       capabilities: [{ name: "c", input_schema: {}, output_schema: {}, timeout_seconds: 300 }],

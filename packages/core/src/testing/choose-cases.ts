@@ -266,6 +266,22 @@ export const chooseCases: readonly ChooseCase[] = [
     routingData([standing("bob", { latency_ms: 900 }), standing("carol")], { served: servedByBob }),
   ),
   routed(
+    "conversation: the agent that served what its sender sent there last, whoever served others since",
+    { conversation_id: "chat 1", from: "alice" },
+    both,
+    routingData([standing("bob"), standing("carol", { latency_ms: 900 })], {
+      served: [...servedByBob, { kind: "conversation", of: "chat 1", from: "alice", agent: "carol" }],
+    }),
+  ),
+  routed(
+    "conversation: who sends there for the first time follows the others",
+    { conversation_id: "chat 1", from: "zoe" },
+    both,
+    routingData([standing("bob", { latency_ms: 900 }), standing("carol")], {
+      served: [...servedByBob, { kind: "conversation", of: "chat 1", from: "alice", agent: "carol" }],
+    }),
+  ),
+  routed(
     "conversation: another at once where it does not live",
     { conversation_id: "chat 1" },
     [worker("carol-1"), worker("dave-1", { slots: 0 })],

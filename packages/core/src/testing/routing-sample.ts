@@ -21,6 +21,7 @@ export function readyItem(id: string, patch: Partial<Ready> = {}): Ready {
     queue_until: start + 15 * 60_000,
     version_range: null,
     canary: null,
+    from: "alice",
     lane: null,
     conversation_id: null,
     ...patch,
@@ -34,8 +35,13 @@ export interface RoutingData {
     readonly capability: string;
     readonly in_flight: number;
   } & Standing)[];
-  /** Who served the last handoff of a lane (`sticky_order`) or conversation. */
-  readonly served: readonly { readonly kind: Tie["kind"]; readonly of: string; readonly agent: string }[];
+  /** Who served the last handoff of a lane (`sticky_order`) or conversation; `from`: the last that this agent sent. */
+  readonly served: readonly {
+    readonly kind: Tie["kind"];
+    readonly of: string;
+    readonly agent: string;
+    readonly from?: string | null;
+  }[];
   /** Numbers in [0, 1), drawn in this order, then from the first again. */
   readonly draws: readonly number[];
   readonly newcomer_share: number;
@@ -51,8 +57,10 @@ export function routingOf(data: RoutingData): Routing {
     inFlight: (agent, capability) => of(agent, capability)?.in_flight ?? 0,
     inRange: (version, range) => isInRange(version ?? undefined, range),
     served: (tie) => {
-      const name = tie.kind === "sticky_order" ? tie.lane : tie.conversation_id;
-      return data.served.find(({ kind, of: known }) => kind === tie.kind && known === name)?.agent ?? null;
+      const [name, sender] = tie.kind === "sticky_order" ? [tie.lane, null] : [tie.conversation_id, tie.from];
+      const isIt = ({ kind, of: known, from = null }: RoutingData["served"][number]) =>
+        kind === tie.kind && known === name && from === sender;
+      return data.served.find(isIt)?.agent ?? null;
     },
     draw: () => {
       const number = data.draws[drawn % data.draws.length] ?? 0;

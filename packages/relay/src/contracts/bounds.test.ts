@@ -20,6 +20,16 @@ beforeEach(async () => {
 afterEach(() => market.close());
 
 describe("negotiations", () => {
+  it("are with the agents that are named, however many others are ranked before them", async () => {
+    await market.close();
+    market = await Market.open({ hits_most: 2 });
+    const asker = await market.agent("asker");
+    for (const name of ["a", "b", "c", "d"]) await market.agent(name, [{ name: "upper" }]);
+    const { body } = await asker.negotiate({ capability: "upper", agents: ["d", "nobody"] });
+    expect(body.offers.map(({ agent_id }: { agent_id: string }) => agent_id)).toEqual(["d"]);
+    expect(body.near).toMatchObject([{ agent_id: "nobody", lacks: ["It is not known here."] }]);
+  });
+
   it("are bounded for each asker, and make room as their offers expire", async () => {
     for (let n = 0; n < limits.negotiations_per_agent; n++) {
       await market.clock.advance(1);

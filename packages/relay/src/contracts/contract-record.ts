@@ -43,7 +43,15 @@ export interface Offer {
 /** A call for a proposal, put to one agent. */
 export interface Call {
   readonly asked: Offer;
-  readonly answer: null | { readonly kind: "proposed" | "declined"; readonly content: string; readonly at: Time };
+  readonly answer: null | CallAnswer;
+}
+
+export interface CallAnswer {
+  readonly kind: "proposed" | "declined";
+  readonly content: string;
+  readonly at: Time;
+  /** What it proposed, where that is above what the asker would pay: no offer came of it, which it is not told. */
+  readonly terms?: ContractTerms;
 }
 
 /** One that comes near. */

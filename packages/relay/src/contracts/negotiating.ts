@@ -13,7 +13,7 @@ import { unknownAgent } from "../directory/unknown-agent.ts";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
-import type { Call, NegotiationRecord, Offer, Said } from "./contract-record.ts";
+import type { Call, CallAnswer, NegotiationRecord, Offer, Said } from "./contract-record.ts";
 import type { Parties } from "./contracts.ts";
 import { dearer } from "./dearer.ts";
 import { beyond, within } from "./narrower.ts";
@@ -204,19 +204,23 @@ export class Negotiating {
   #answered(negotiation: NegotiationRecord, call: Call, answer: Answer, content: string): NegotiationRecord {
     const { asked } = call;
     const { agent_id, capability } = asked;
-    const calls = negotiation.calls.map((each) =>
-      each === call ? { ...call, answer: { kind: answer.kind, content, at: this.#options.now() } } : each,
-    );
-    const no = (reason: string, message: string): NegotiationRecord => {
-      const declined = [...negotiation.declined, { agent_id, capability: capability.name, reason, message }];
-      return { ...negotiation, calls, declined };
-    };
-    if (answer.kind === "declined") return no(answer.reason, answer.message);
-    if (dearer(answer.terms.cost, negotiation.max_cost)) {
-      return no("above_max_cost", "It does not stay below the max_cost of this negotiation.");
+    const answered = { kind: answer.kind, content, at: this.#options.now() };
+    const calls = (more: Pick<CallAnswer, "terms"> = {}) =>
+      negotiation.calls.map((each) => (each === call ? { ...call, answer: { ...answered, ...more } } : each));
+    const declined = (reason: string, message: string) => [
+      ...negotiation.declined,
+      { agent_id, capability: capability.name, reason, message },
+    ];
+    if (answer.kind === "declined") {
+      return { ...negotiation, calls: calls(), declined: declined(answer.reason, answer.message) };
     }
-    const offer: Offer = { ...asked, terms: answer.terms, cost_salt: null, proposal: answer.said };
-    return { ...negotiation, calls, offers: [...negotiation.offers, offer] };
+    const { terms, said } = answer;
+    if (dearer(terms.cost, negotiation.max_cost)) {
+      const message = "It does not stay below the max_cost of this negotiation.";
+      return { ...negotiation, calls: calls({ terms }), declined: declined("above_max_cost", message) };
+    }
+    const offer: Offer = { ...asked, terms, cost_salt: null, proposal: said };
+    return { ...negotiation, calls: calls(), offers: [...negotiation.offers, offer] };
   }
 
   /** Each look at a price is in the log before it is told. */

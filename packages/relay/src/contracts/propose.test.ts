@@ -44,6 +44,21 @@ describe("a call for proposals", () => {
     expect((await asker.get("/v1/proposals")).body.proposals).toEqual([]);
   });
 
+  it("is not told whether its price is above what the asker would pay", async () => {
+    await asker.negotiate({ ...need, max_cost: { amount: 100, per: "handoff" } });
+    for (const [trader, amount] of [
+      [one, 70],
+      [two, 700],
+    ] as const) {
+      const { id } = await callTo(trader);
+      const cost = { amount, per: "handoff" };
+      for (const _ of ["answered", "repeated"]) {
+        const { body } = await trader.post(`/v1/proposals/${id}`, { cost });
+        expect(body).toMatchObject({ answer: "proposed", terms: { cost } });
+      }
+    }
+  });
+
   it("wakes whoever waits for one, and its answers wake the asker", async () => {
     const { mark } = (await one.get("/v1/proposals")).body;
     const told = one.get(`/v1/proposals?since=${mark}`, 60);

@@ -40,19 +40,18 @@ export interface SeekOptions {
 
 export function seekBy({ directory, discovery, schemas, limits }: SeekOptions): Seek {
   return async (asked, asker, only) => {
-    const { hits, near } = await discovery.find(readNeed({ schemas }, asked), asker, limits.hits_most);
-    const isAsked = (name: string) => only === null || only.has(name);
+    const { hits, near } = await discovery.find(readNeed({ schemas }, asked), asker, limits.hits_most, only);
     const candidates = hits.flatMap(({ candidate, verdicts, merit }): readonly Candidate[] => {
       const { entry, cost, reliability } = candidate;
       const { name: agent_id, manifest, foreign } = entry.provider;
       // Nothing can be handed to one that is registered elsewhere.
-      if (foreign !== null || !isAsked(agent_id)) return [];
+      if (foreign !== null) return [];
       const written = directory.manifest(agent_id)?.capabilities.find(({ name }) => name === entry.capability.name);
       return written === undefined
         ? []
         : [{ agent_id, capability: written, manifest, cost, reliability, schemas: verdicts, merit }];
     });
-    const misses = near.filter(({ candidate }) => isAsked(candidate.entry.provider.name)).map(showMiss);
+    const misses = near.map(showMiss);
     const isKnown = (name: string) => directory.manifest(name) !== undefined;
     return { candidates, near: [...misses, ...unfound(only, candidates, misses, isKnown)] };
   };

@@ -128,6 +128,7 @@ function showOffer({ offer, sealed }: SeenOffer): OfferView {
   };
 }
 
+/** Its own answer as it gave it, whatever came of it: a provider is not told how its price compares with what the asker would pay. */
 export function showCall({ negotiation, call }: FoundCall): ProposalCall {
   const { asked, answer } = call;
   const proposed = negotiation.offers.find(({ offer_id }) => offer_id === asked.offer_id);
@@ -135,7 +136,7 @@ export function showCall({ negotiation, call }: FoundCall): ProposalCall {
     id: asked.offer_id,
     from: negotiation.asker,
     capability: asked.capability.name,
-    terms: proposed?.terms ?? asked.terms,
+    terms: answer?.terms ?? proposed?.terms ?? asked.terms,
     ...negotiation.schemas,
     asked_at: negotiation.asked_at,
     reply_by: negotiation.reply_by,

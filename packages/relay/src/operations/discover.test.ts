@@ -184,6 +184,20 @@ describe("schemas", () => {
     await relay.agent("taker", { name: "fetch" });
   });
 
+  it("that nothing fits promise nothing, whatever is asked for", async () => {
+    const wanted = { type: "object", properties: { words: { type: "integer" } }, required: ["words"] };
+    await relay.agent("honest", { name: "count_all", output_schema: wanted });
+    const output_schema = { ...wanted, minProperties: 2, maxProperties: 1 };
+    await relay.agent("hollow", { name: "count_all", output_schema });
+    const { body } = await discover({ capability: "count_all", output_schema: { words: "int" } });
+    expect(body.hits).toMatchObject([
+      { agent_id: "honest", schemas: { output: { verdict: "proven" } } },
+      { agent_id: "hollow", schemas: { output: { verdict: "unknown" } } },
+    ]);
+    const made = await asker.post("/v1/negotiations", { capability: "count_all", output_schema: { words: "int" } });
+    expect(made.body.offers.map(({ agent_id }: { agent_id: string }) => agent_id)).toEqual(["honest"]);
+  });
+
   it("that fit are proven to", async () => {
     const need = {
       capability: "fetch",
@@ -349,9 +363,21 @@ describe("sealed prices", () => {
     expect(await looks("dear")).toHaveLength(before + 1);
   });
 
+  it("are looked at by whoever is told how many are low enough, or who is not, without being shown them", async () => {
+    const most = { amount: 9_999, per: "handoff" };
+    const counted = await discover({ capability: "translate", max_cost: most, limit: 1 });
+    expect([counted.body.hits.length, counted.body.found]).toEqual([1, 2]);
+    expect((await looks("dear")).at(-1)).toMatchObject({ by: "asker", agents: ["cheap", "dear"] });
+    for (let n = 1; n <= 6; n += 1)
+      await sells(`dearer-${n}`, { name: "translate" }, { amount: 5_000 + n, per: "handoff" });
+    const { body } = await discover({ capability: "translate", max_cost: { amount: 3_000, per: "handoff" } });
+    expect(body.near.map(({ agent_id }: { agent_id: string }) => agent_id)).not.toContain("dearer-6");
+    expect((await looks("dearer-6")).at(-1)).toMatchObject({ by: "asker" });
+  });
+
   it("are seen by an operator", async () => {
     const { body } = await relay.post("/v1/discover", { capability: "translate" }, operator_token);
-    expect(body.hits).toMatchObject([{ cost: { amount: 2_000 } }, { cost: { amount: 5_000 } }]);
+    expect(body.hits.slice(0, 2)).toMatchObject([{ cost: { amount: 2_000 } }, { cost: { amount: 5_000 } }]);
   });
 });
 

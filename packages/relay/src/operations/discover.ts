@@ -108,11 +108,12 @@ function upTo(hits: readonly Hit[], most_bytes: number): { readonly shown: reado
 }
 
 /** Whose prices the caller is about to see, or to be told how they compare: in the log before it is told. */
-async function noteLooks(relay: Relay, caller: Caller, need: Need, { hits, near }: Discovered): Promise<void> {
+async function noteLooks(relay: Relay, caller: Caller, need: Need, discovered: Discovered): Promise<void> {
+  const { hits, near, compared } = discovered;
   const told = need.max_cost === undefined ? hits : [...hits, ...near];
-  const seen = told
-    .map(({ candidate }) => candidate)
-    .filter(({ cost, entry }) => cost.kind === "shown" && entry.provider.name !== caller.name);
+  const seen = [...told.map(({ candidate }) => candidate), ...compared].filter(
+    ({ cost, entry }) => cost.kind === "shown" && entry.provider.name !== caller.name,
+  );
   if (seen.length === 0) return;
   const agents = [...new Set(seen.map(({ entry }) => entry.provider.name))].sort();
   const [capability, ...others] = new Set(seen.map(({ entry }) => entry.capability.name));

@@ -263,6 +263,20 @@ describe("conversations and lanes", () => {
     }
   });
 
+  it("are not drawn away by a stranger that knows their id and has its own work in them served elsewhere", async () => {
+    const [capability, honest, rival] = await offered({}, {});
+    if (honest === undefined || rival === undefined) throw new Error("no agents");
+    const body = { capability, conversation_id: `chat drawn from ${capability}`, input: 1 };
+    await sender.submit(body);
+    await finish(honest, await honest.claim());
+    // Held back for the honest one for a quarter of this.
+    await rival.submit({ ...body, limits: { deadline_ms: 2_000 } });
+    await finish(rival, await rival.claim());
+    const id = await sender.submit(body);
+    expect((await rival.post("/v1/claims", { worker: "one" })).body.leases).toEqual([]);
+    expect(await honest.claim()).toMatchObject({ id, why: { rule: "conversation" } });
+  });
+
   it("are read by those who had a part in them, oldest first, page by page", async () => {
     const [capability, worker, other] = await offered({}, {});
     if (worker === undefined || other === undefined) throw new Error("no agents");

@@ -114,6 +114,16 @@ describe("what was costly and is cheap now", () => {
     [{ multipleOf: 0.5 }, 2.5, null],
     [{ multipleOf: 0.5 }, 2.25, "must be multiple of 0.5"],
     [{ multipleOf: 0.000001 }, 9007199254740991, null],
+    [{ multipleOf: 0.01 }, 4.35, null],
+    [{ multipleOf: 0.01 }, -19.99, null],
+    [{ multipleOf: 0.1 }, 0.3, null],
+    [{ multipleOf: 0.1 }, 0.30000000000000004, "must be multiple of 0.1"],
+    [{ multipleOf: 0.01 }, 4.355, "must be multiple of 0.01"],
+    [{ multipleOf: 1e-7 }, 0.0000123, null],
+    [{ multipleOf: 0.3 }, 9007199254740991, "must be multiple of 0.3"],
+    [{ multipleOf: 1.5 }, 9007199254740991, "must be multiple of 1.5"],
+    [{ multipleOf: 0.5 }, 5e-324, "must be multiple of 0.5"],
+    [{ multipleOf: 5e-324 }, 9007199254740991, null],
     [{ multipleOf: 3 }, "10", null],
   ])("%j on %j keeps the meaning of the standard", (schema, value, message) => {
     expect(check(schema, value).fault).toBe(message === null ? null : `the whole value: ${message}`);

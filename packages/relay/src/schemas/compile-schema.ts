@@ -17,6 +17,8 @@ export function compileSchema(schema: Readonly<Record<string, unknown>> | boolea
   const regExp = Object.assign((source: string) => new LinearPattern(source, slot), { code: "undefined" });
   const ajv = new Ajv2020({
     strict: true,
+    // Keywords are inspected already, and what is ignored beside another (`then` without `if`) says nothing, as 2020-12 has it.
+    strictSchema: false,
     // A property that also matches a pattern is common and harmless: both apply.
     allowMatchingProperties: true,
     strictTypes: false,

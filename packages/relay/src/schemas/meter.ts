@@ -21,7 +21,13 @@ export const costs = {
   compared_compound: 1_000,
   compared_member: 1_500,
   compared_char: 8,
+  /** A number held against a divisor that is not whole: exactly, in decimals. */
+  divided: 3_000,
 } as const;
+
+export function multipleCost(of: number): number {
+  return Number.isInteger(of) ? 0 : costs.divided;
+}
 
 /** Thrown out of a running check: the value is neither fit nor unfit, it would take too long to tell. */
 export class TooCostly extends Error {}

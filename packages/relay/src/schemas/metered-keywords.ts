@@ -4,7 +4,7 @@
  */
 
 import { _, type Ajv, type Code, type KeywordCxt, str } from "ajv";
-import { costs, type MeterSlot } from "./meter.ts";
+import { costs, type MeterSlot, multipleCost } from "./meter.ts";
 import { isMultiple } from "./multiple.ts";
 import { ValueSet } from "./same-value.ts";
 
@@ -12,7 +12,7 @@ export function meterKeywords(ajv: Ajv, meter: MeterSlot): void {
   for (const [keyword, price] of Object.entries(prices)) charge(ajv, keyword, price, meter);
   replaceLengths(ajv, meter);
   replaceComparisons(ajv, meter);
-  replaceMultiples(ajv);
+  replaceMultiples(ajv, meter);
   putTuplesLast(ajv);
   refuseEmptyForContains(ajv);
 }
@@ -126,7 +126,7 @@ function replaceComparisons(ajv: Ajv, meter: MeterSlot): void {
   });
 }
 
-function replaceMultiples(ajv: Ajv): void {
+function replaceMultiples(ajv: Ajv, meter: MeterSlot): void {
   ajv.removeKeyword("multipleOf").addKeyword({
     keyword: "multipleOf",
     type: "number",
@@ -135,7 +135,13 @@ function replaceMultiples(ajv: Ajv): void {
       message: ({ schemaCode }) => str`must be multiple of ${schemaCode}`,
       params: ({ schemaCode }) => _`{multipleOf: ${schemaCode}}`,
     },
-    code: testing((of: number) => (value: number) => isMultiple(value, of)),
+    code: testing((of: number) => {
+      const price = multipleCost(of);
+      return (value: number) => {
+        meter.spend(price);
+        return isMultiple(value, of);
+      };
+    }),
   });
 }
 

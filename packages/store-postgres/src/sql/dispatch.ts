@@ -14,7 +14,7 @@ export const keepReady = ready("handfast.ready JOIN handfast.handoff USING (num)
 
 function ready(tables: string, lock: string): string {
   return `
-  SELECT best.num, best.queue, best.rank, id, handoff.json, capability, deadline_at, version_range, canary,
+  SELECT best.num, best.queue, best.rank, id, handoff.json, capability, deadline_at, version_range, canary, sender,
     CASE WHEN addressee IS NULL THEN lane END AS lane,
     CASE WHEN addressee IS NULL THEN conversation_id END AS conversation_id
   FROM unnest($2::text[]) AS asked (queue) CROSS JOIN LATERAL (
@@ -57,3 +57,6 @@ export const findLeases = `
 export const findServed = `
   SELECT last_agent FROM handfast.facet JOIN handfast.handoff USING (num)
   WHERE namespace = $1 AND kind = $2 AND value = $3 ORDER BY num DESC LIMIT 1`;
+export const findServedOfSender = `
+  SELECT last_agent FROM handfast.facet JOIN handfast.handoff USING (num) JOIN handfast.accepted USING (num)
+  WHERE facet.namespace = $1 AND kind = $2 AND value = $3 AND sender = $4 ORDER BY num DESC LIMIT 1`;

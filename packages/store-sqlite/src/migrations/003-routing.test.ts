@@ -72,7 +72,7 @@ test("who served lanes and conversations before is still known", async () => {
   write(1, first, "bob");
   write(2, second, "carol");
   const store = await migrated();
-  const chat = { kind: "conversation", conversation_id: "chat", capability: "research" } as const;
+  const chat = { kind: "conversation", conversation_id: "chat", capability: "research", from: null } as const;
   expect(await store.lastServed(ns, chat)).toBe("bob");
   expect(await store.lastServed(ns, { kind: "sticky_order", lane: laneOf(second.accepted) ?? "" })).toBe("carol");
   const page = await store.list({ namespace: ns, conversation_id: "chat", order: "oldest", limit: 9 });

@@ -2,7 +2,7 @@
 
 /** The index holds `excluded`, so that rows passed over are never fetched: 1,000 of them cost 0.3 ms (100,000 handoffs). */
 export const findReady = `
-  SELECT id, queue, rank, json, pos, capability, deadline_at, version_range, canary,
+  SELECT id, queue, rank, json, pos, capability, deadline_at, version_range, canary, sender,
     CASE WHEN addressee IS NULL THEN lane END AS lane,
     CASE WHEN addressee IS NULL THEN conversation_id END AS conversation_id
   FROM handoffs INDEXED BY handoffs_ready
@@ -35,6 +35,11 @@ export const findServedInOrder = `
 export const findServedInConversation = `
   SELECT last_agent FROM handoffs INDEXED BY handoffs_conversation_agent
   WHERE namespace = ? AND conversation_id = ? AND capability = ? AND addressee IS NULL AND last_agent IS NOT NULL
+  ORDER BY pos DESC LIMIT 1`;
+export const findServedOfSender = `
+  SELECT last_agent FROM handoffs INDEXED BY handoffs_conversation_agent
+  WHERE namespace = ? AND conversation_id = ? AND capability = ? AND addressee IS NULL AND last_agent IS NOT NULL
+    AND sender = ?
   ORDER BY pos DESC LIMIT 1`;
 
 export const findOpenChildren = `

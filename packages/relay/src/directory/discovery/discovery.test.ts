@@ -50,6 +50,18 @@ async function names(discovery: Discovery, need: Need, limit = 100): Promise<rea
   return hits.map(({ candidate: { entry } }) => `${entry.provider.name} ${entry.capability.name}`);
 }
 
+test("so many prices are compared in one call, and what was left out is said to be", async () => {
+  const cost = () => ({ salt: "", cost: { amount: 5, per: "handoff" } }) as const;
+  const discovery = opened({ cost }, { discovery_prices_compared: 2 });
+  for (const name of ["a", "b", "c"]) {
+    discovery.set(provider(name, [{ name: "work", cost: { sha256: "0".repeat(64) } }]));
+  }
+  const { compared, found, is_whole } = await discovery.find({ max_cost: { amount: 9, per: "handoff" } }, asker, 1);
+  expect([compared.length, found, is_whole]).toEqual([2, 2, false]);
+  const all = await discovery.find({}, asker, 1);
+  expect([all.compared, all.found, all.is_whole]).toEqual([[], 3, true]);
+});
+
 describe("the order", () => {
   const twins = ["a", "b"] as const;
   const twin = { name: "work", description: "The same work.", cost: { sha256: "0".repeat(64) } };
@@ -170,6 +182,7 @@ describe("what is not found", () => {
       found: 0,
       is_whole: true,
       near: [],
+      compared: [],
     });
     expect((await discovery.find({ capability: "wrok" }, asker, 10)).near).toEqual([]);
   });

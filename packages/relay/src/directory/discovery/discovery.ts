@@ -7,6 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Need } from "@handfast/protocol/wire";
 import type { RelayLimits } from "../../limits.ts";
 import type { Schemas } from "../../schemas/schemas.ts";
+import type { Candidate } from "./candidate.ts";
 import { CapabilityIndex } from "./capability-index.ts";
 import type { Provider } from "./entry.ts";
 import type { Asker, Facts } from "./facts.ts";
@@ -31,6 +32,8 @@ export interface Discovered {
   /** Whether all who might meet it were looked at. */
   readonly is_whole: boolean;
   readonly near: readonly NearMiss[];
+  /** Whose prices were held against the need's, be they told of or not. */
+  readonly compared: readonly Candidate[];
 }
 
 export class Discovery {
@@ -91,10 +94,11 @@ export class Discovery {
     }
   }
 
-  async find(need: Need, asker: Asker, limit: number): Promise<Discovered> {
+  /** `only`: nobody but these agents. */
+  async find(need: Need, asker: Asker, limit: number, only: ReadonlySet<string> | null = null): Promise<Discovered> {
     await this.#filled;
     const { limits } = this.#options;
-    const search = new Search(this.#options, this.#index, this.#judge, need, asker);
+    const search = new Search(this.#options, this.#index, this.#judge, need, asker, only);
     const gathered = gather(this.#index, search, limits);
     search.look(gathered);
     const { kept, cut } = search.best();
@@ -104,8 +108,9 @@ export class Discovery {
     return {
       hits: hits.map((judged) => search.found(judged)),
       found: meets.length + cut,
-      is_whole: gathered.is_whole && cut === 0,
+      is_whole: gathered.is_whole && cut === 0 && !search.are_prices_left_out,
       near: search.near(),
+      compared: search.compared,
     };
   }
 }

@@ -54,6 +54,11 @@ export function isCut({ input, output }: Verdicts): boolean {
   return input === not_compared || output === not_compared;
 }
 
+const nothing: JsonSchema = { not: {} };
+const gives_nothing: SchemaVerdict = {
+  verdict: "unknown",
+  because: "nothing fits its own output schema, so it promises nothing that it could give",
+};
 const says_nothing: SchemaVerdict = { verdict: "unknown", because: "it does not say what its output is like" };
 
 export class SchemaJudge {
@@ -80,7 +85,7 @@ export class SchemaJudge {
       );
     const wanted = (schema: JsonSchema | null) => {
       if (output_schema === undefined) return unasked;
-      if (schema !== null) return this.#fits(schema, output_schema, budget);
+      if (schema !== null) return this.#gives(schema, output_schema, budget);
       const anything = this.#fits({}, output_schema, budget);
       return anything.verdict === "proven" ? anything : says_nothing;
     };
@@ -107,13 +112,24 @@ export class SchemaJudge {
   /** Whether every value of the left fits the right; null: it takes anything. */
   #fits(left: JsonSchema, right: JsonSchema | null, budget: Budget): SchemaVerdict {
     if (right === null) return { verdict: "proven", because: "it takes anything" };
-    return this.#once(`schema ${this.#digest(left)} ${this.#digest(right)}`, budget, () => {
-      const compared = this.#options.compare(left, right);
-      if (compared.kind === "proven") return { verdict: "proven" };
-      const { path, because } = compared;
-      if (compared.kind === "unknown") return { verdict: "unknown", path, because };
-      return { verdict: "refuted", path, because, counterexample: compared.counterexample };
+    const key = `schema ${this.#digest(left)} ${this.#digest(right)}`;
+    return this.#once(key, budget, () => this.#compared(left, right));
+  }
+
+  /** The same of an output. Of a schema that nothing fits everything is true, and whoever states one can never answer. */
+  #gives(left: JsonSchema, right: JsonSchema, budget: Budget): SchemaVerdict {
+    return this.#once(`output ${this.#digest(left)} ${this.#digest(right)}`, budget, () => {
+      const made = this.#compared(left, right);
+      return made.verdict === "proven" && this.#options.compare(left, nothing).kind === "proven" ? gives_nothing : made;
     });
+  }
+
+  #compared(left: JsonSchema, right: JsonSchema): SchemaVerdict {
+    const compared = this.#options.compare(left, right);
+    if (compared.kind === "proven") return { verdict: "proven" };
+    const { path, because } = compared;
+    if (compared.kind === "unknown") return { verdict: "unknown", path, because };
+    return { verdict: "refuted", path, because, counterexample: compared.counterexample };
   }
 
   #once(key: string, budget: Budget, judge: () => SchemaVerdict): SchemaVerdict {

@@ -9,7 +9,7 @@ import { aboutCriteria } from "./criteria/about.ts";
 import { calledCriteria } from "./criteria/called.ts";
 import { conductCriteria } from "./criteria/conduct.ts";
 import { presenceCriteria } from "./criteria/presence.ts";
-import { worthCriteria } from "./criteria/worth.ts";
+import { priceCriteria, worthCriteria } from "./criteria/worth.ts";
 import type { Criterion, Looked } from "./criterion.ts";
 import type { Entry, SharedText } from "./entry.ts";
 import type { Asker, Facts } from "./facts.ts";
@@ -62,15 +62,27 @@ export class Search {
   /** What a manifest itself says is looked at first: it costs nothing to know. */
   readonly #stated: readonly Criterion<Looked>[];
   readonly #known: readonly Criterion[];
+  readonly #price: readonly Criterion[];
   readonly #criteria: readonly Criterion[];
   readonly #verdictsOf: ((entry: Entry) => Verdicts) | null;
   readonly #asker: Asker;
+  /** Null: everybody. */
+  readonly #only: ReadonlySet<string> | null;
   readonly #met: Candidate[] = [];
+  readonly #compared: Candidate[] = [];
+  #are_prices_left_out = false;
   readonly #unmet: Unmet[] = [];
   #looked: readonly Entry[] = [];
   #scores: ReadonlyMap<SharedText, number> = noScores;
 
-  constructor(options: SearchOptions, index: CapabilityIndex, judge: SchemaJudge, need: Need, asker: Asker) {
+  constructor(
+    options: SearchOptions,
+    index: CapabilityIndex,
+    judge: SchemaJudge,
+    need: Need,
+    asker: Asker,
+    only: ReadonlySet<string> | null,
+  ) {
     const { limits, facts, elapsed_ms } = options;
     this.#limits = limits;
     this.#elapsedMs = elapsed_ms;
@@ -86,23 +98,50 @@ export class Search {
       ...conductCriteria(need),
     ];
     this.#known = [...presenceCriteria(need), ...worthCriteria(need)];
-    this.#criteria = [...this.#stated, ...this.#known];
+    this.#price = priceCriteria(need);
+    this.#criteria = [...this.#stated, ...this.#known, ...this.#price];
     this.#verdictsOf = judge.asking(need);
     this.#asker = asker;
+    this.#only = only;
+  }
+
+  /** Whose prices were held against what is asked for: what came of it is told by who is found, how many, and who is not. */
+  get compared(): readonly Candidate[] {
+    return this.#compared;
+  }
+
+  /** Whether some were passed over because so many prices were compared already. */
+  get are_prices_left_out(): boolean {
+    return this.#are_prices_left_out;
   }
 
   look({ entries, scores = noScores }: Gathered): void {
     this.#looked = entries;
     this.#scores = scores;
     for (const entry of entries) {
+      if (this.#only?.has(entry.provider.name) === false) continue;
       const looked = { entry, text: this.#textScore(entry) };
       const is_fit = this.#stated.every(({ meets }) => meets(looked));
       if (!is_fit && this.#unmet.length >= this.#limits.discovery_near_scanned) continue;
       const candidate = new Candidate(looked, this.#facts, this.#asker);
       if (candidate.liveness.state === "lapsed") continue;
-      if (is_fit && this.#known.every(({ meets }) => meets(candidate))) this.#meets(candidate);
-      else this.#miss(candidate, null);
+      if (!is_fit || !this.#known.every(({ meets }) => meets(candidate))) this.#miss(candidate, null);
+      else if (this.#mayCompare(candidate)) this.#lookAtPrice(candidate);
     }
+  }
+
+  /** A look at a price is in the log with whose it is, so there are so many in one call. */
+  #mayCompare({ cost }: Candidate): boolean {
+    if (this.#price.length === 0 || cost.kind !== "shown") return true;
+    if (this.#compared.length < this.#limits.discovery_prices_compared) return true;
+    this.#are_prices_left_out = true;
+    return false;
+  }
+
+  #lookAtPrice(candidate: Candidate): void {
+    if (this.#price.length > 0 && candidate.cost.kind === "shown") this.#compared.push(candidate);
+    if (this.#price.every(({ meets }) => meets(candidate))) this.#meets(candidate);
+    else this.#miss(candidate, null);
   }
 
   /** Those that are worth comparing with each other, and how many are left out. */
@@ -152,7 +191,7 @@ export class Search {
     const more = entries.length === 0 ? [...this.#index.all()] : entries;
     const before = new Set(this.#looked);
     for (const entry of more.slice(0, this.#limits.discovery_near_scanned)) {
-      if (before.has(entry)) continue;
+      if (before.has(entry) || this.#only?.has(entry.provider.name) === false) continue;
       const looked = { entry, text: this.#textScore(entry) };
       const candidate = new Candidate(looked, this.#facts, this.#asker);
       if (candidate.liveness.state !== "lapsed") this.#miss(candidate, null);

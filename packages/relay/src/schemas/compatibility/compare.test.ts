@@ -192,6 +192,10 @@ const proven: readonly Pair[] = [
   ["not another type", text, { not: whole }],
   ["not another value", { enum: [1, 2] }, { not: { const: 3 } }],
   ["not with a member that is never there", closed({ a: text }), { not: { required: ["b"] } }],
+  ["if without then and else", text, { if: whole }],
+  ["else without if", whole, { else: false }],
+  ["none must be contained", list(text), { contains: whole, minContains: 0 }],
+  ["how many must be contained, and not of what", list(text), { minContains: 2 }],
   ["if that never applies", text, conditional(whole, false, true)],
   ["if that always applies", closed({ a: text }), conditional({ required: ["a"] }, { properties: { a: text } }, false)],
   [

@@ -3,7 +3,7 @@
  * candidate. It answers as the relay's compiled checkers do (testing/ holds the two against each other).
  */
 
-import { costs } from "../meter.ts";
+import { costs, multipleCost } from "../meter.ts";
 import { isMultiple } from "../multiple.ts";
 import { ValueSet } from "../same-value.ts";
 import { type Atom, demandsOn, kindOf, type Measure, type Node } from "./atom.ts";
@@ -32,7 +32,9 @@ export class Fits {
       case "limit":
         return this.isWithin(value, atom);
       case "multiple":
-        return typeof value !== "number" || isMultiple(value, atom.of);
+        if (typeof value !== "number") return true;
+        this.workshop.meter.spend(multipleCost(atom.of));
+        return isMultiple(value, atom.of);
       case "pattern":
         return typeof value !== "string" || atom.pattern.test(value);
       case "items":

@@ -6,12 +6,16 @@ import type { Candidate } from "../candidate.ts";
 import type { Criterion } from "../criterion.ts";
 import { claimWords, costWords, durationWords, paceWords } from "../sentences.ts";
 
-export function worthCriteria({ within_ms, min_reliability, max_cost }: Need): readonly Criterion[] {
+export function worthCriteria({ within_ms, min_reliability }: Need): readonly Criterion[] {
   return [
     ...(within_ms === undefined ? [] : [within(within_ms)]),
     ...(min_reliability === undefined ? [] : [reliable(min_reliability)]),
-    ...(max_cost === undefined ? [] : [affordable(max_cost)]),
   ];
+}
+
+/** Apart from the others: to be told how a price compares is a look at it. */
+export function priceCriteria({ max_cost }: Need): readonly Criterion[] {
+  return max_cost === undefined ? [] : [affordable(max_cost)];
 }
 
 function within(most_ms: number): Criterion {

@@ -130,7 +130,7 @@ const condition: Draw = (tape, depth) =>
 /** Two kinds of demands in one schema. */
 const both: Draw = (tape, depth) => {
   const [first, second] = [drawPart(tape, depth - 1), drawPart(tape, depth - 1)];
-  return typeof first === "boolean" || typeof second === "boolean" ? first : consistent({ ...first, ...second });
+  return typeof first === "boolean" || typeof second === "boolean" ? first : { ...first, ...second };
 };
 
 const leaves: readonly Draw[] = [typed, anything, text, amount, listed, constant, someTypes, reference];
@@ -150,26 +150,9 @@ const combinations: readonly Draw[] = [
   both,
 ];
 
-/** What ajv refuses to compile (words without the word they belong to) is made whole. */
-export function consistent(schema: JsonObject): JsonObject {
-  const { if: test, then: yes, else: no, contains, minContains, maxContains, ...rest } = schema;
-  const isWhole = test !== undefined && (yes !== undefined || no !== undefined);
-  return {
-    ...rest,
-    ...(isWhole ? conditional(test, yes ?? true, no ?? true) : {}),
-    ...(contains === undefined ? {} : { contains, ...countsOf(minContains, maxContains) }),
-  };
-}
-
 export function conditional(test: Json, yes: Json, no: Json): JsonObject {
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
   return { if: test, then: yes, else: no };
-}
-
-function countsOf(least: Json = 1, most?: Json): JsonObject {
-  if (typeof least !== "number") return {};
-  if (typeof most === "number") return { minContains: Math.min(least, most), maxContains: most };
-  return { minContains: Math.max(1, least) };
 }
 
 export function drawValue(tape: Tape, depth: number): Json {

@@ -1,6 +1,6 @@
 /** Changes a schema a little, so that the two of a pair are related: the edges between verdicts are there. */
 
-import { consistent, type DrawnSchema, drawPart, drawValue } from "./draw-schema.ts";
+import { type DrawnSchema, drawPart, drawValue } from "./draw-schema.ts";
 import type { Tape } from "./tape.ts";
 import { bounds, isJsonObject, type Json, type JsonObject, names, types } from "./vocabulary.ts";
 
@@ -28,7 +28,7 @@ function mutate(tape: Tape, schema: DrawnSchema): DrawnSchema {
   if (!isJsonObject(schema)) return tape.once(2) ? drawPart(tape, 1) : schema;
   const places = inside(schema);
   if (places.length > 0 && tape.below(3) > 0) return tape.pick(places)((part) => mutate(tape, part));
-  return consistent(tape.pick(changes)(tape, schema));
+  return tape.pick(changes)(tape, schema);
 }
 
 type Rebuild = (change: (part: DrawnSchema) => DrawnSchema) => JsonObject;

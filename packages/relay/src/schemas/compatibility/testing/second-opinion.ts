@@ -1,7 +1,7 @@
 /**
  * Whether a value fits a schema, by ajv as it comes: nothing of the relay's own is in it. It abstains where ajv is known to be
  * wrong: of `contains` it takes an empty array for the array before it, its division fails for the smallest and the largest
- * numbers, no two objects with a member `constructor` are equal to it unless they share that member, and with `uniqueItems` beside
+ * numbers and by fractions, no two objects with a member `constructor` are equal to it unless they share that member, and with `uniqueItems` beside
  * `prefixItems` it compares only what is of the types that `items` names.
  */
 
@@ -32,8 +32,10 @@ export function secondOpinion(schema: DrawnSchema): SecondOpinion {
   ajv.opts.unevaluated = false;
   const validate = ajv.compile(schema);
   const isDivided = text.includes('"multipleOf"');
+  const isDividedFinely = /"multipleOf":[\d.]*[.e]/.test(text);
   const isCompared = /"(enum|const|uniqueItems)"/.test(text);
-  const isBeyond = (value: unknown) => (isDivided && hasExtreme(value)) || (isCompared && hasConstructor(value));
+  const isBeyond = (value: unknown) =>
+    (isDivided && hasExtreme(value)) || (isDividedFinely && isRounded(value)) || (isCompared && hasConstructor(value));
   return { fits: (value) => (isBeyond(value) ? null : validate(value)) };
 }
 
@@ -41,6 +43,12 @@ function hasConstructor(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const own = Object.hasOwn(value, "constructor") ? Reflect.get(value, "constructor") : null;
   return (typeof own === "object" && own !== null) || Object.values(value).some(hasConstructor);
+}
+
+/** A fraction, or so large that its quotient is rounded to a whole number. */
+function isRounded(value: unknown): boolean {
+  if (typeof value === "number") return !Number.isInteger(value) || Math.abs(value) > 1e12;
+  return typeof value === "object" && value !== null && Object.values(value).some(isRounded);
 }
 
 function hasExtreme(value: unknown): boolean {
