@@ -4,6 +4,7 @@ import { relative } from "node:path";
 import { PostgresStoreError } from "@handfast/store-postgres";
 import { SqliteStoreError } from "@handfast/store-sqlite";
 import { pino } from "pino";
+import { countBuffersAsHeap } from "./buffers-as-heap.ts";
 import { type Configuration, ConfigurationError } from "./configuration/configuration.ts";
 import { readConfiguration } from "./configuration/read-configuration.ts";
 import { readableLog } from "./readable-log.ts";
@@ -45,6 +46,7 @@ async function run({ argv, env, cwd, stdout, stderr, announce }: RelayProcessOpt
   const { log_level: level, node } = configuration;
   const log = pino({ level, base: node === null ? null : { node } }, destination);
   for (const warning of configuration.warnings) log.warn(warning);
+  countBuffersAsHeap();
   const { promise: told, resolve: stop } = Promise.withResolvers<number>();
   const relay = await startRelay(configuration, { log, onFailure: () => stop(exit_code.software) });
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

@@ -9,6 +9,12 @@ import type { AgentKey } from "../directory/agent.ts";
 import type { RelayLimits } from "../limits.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 
+/**
+ * Where a proof of the relay's own making bears what it leads to. On the proof itself, and not in a WeakMap: the young generation's
+ * collections take a WeakMap's values for alive whether or not its keys are, so every document would be moved to the old one.
+ */
+const derived = Symbol("derived");
+
 interface Derived {
   readonly typ: string;
   readonly document: string;
@@ -20,8 +26,6 @@ export class Signatures {
   private readonly limits: RelayLimits;
   private readonly checks = new Map<string, { readonly until: Time; readonly result: boolean | Promise<boolean> }>();
   private readonly keys = new Map<string, PublicKey>();
-  /** Proofs of the relay's own making, for as long as somebody holds them. */
-  private readonly derived = new WeakMap<object, Derived>();
 
   constructor(now: () => Time, limits: RelayLimits) {
     this.now = now;
@@ -30,14 +34,15 @@ export class Signatures {
 
   /** What the proof claims was signed, and by which key; null when it is no proof of this text. */
   open(typ: string, document: string, proof: unknown): SignedRoot | null {
-    const known = typeof proof === "object" && proof !== null ? this.derived.get(proof) : undefined;
+    const known = derivedOf(proof);
     if (known !== undefined && known.typ === typ && known.document === document) return known.root;
     return openProof(nodeCrypto, typ, Buffer.from(document), proof);
   }
 
   /** The relay has just made this proof of this text from the tree itself: following it up again would find the same. */
   made(proof: object, typ: string, document: string, root: SignedRoot): void {
-    this.derived.set(proof, { typ, document, root });
+    // Not enumerable: a copy that says something else does not bear it.
+    Object.defineProperty(proof, derived, { value: { typ, document, root } satisfies Derived });
   }
 
   verify(key: PublicKey, root: SignedRoot): boolean | Promise<boolean> {
@@ -61,6 +66,10 @@ export class Signatures {
     this.keys.set(thumbprint, parsed.key);
     return parsed.key;
   }
+}
+
+function derivedOf(proof: unknown): Derived | undefined {
+  return typeof proof === "object" && proof !== null ? (proof as { readonly [derived]?: Derived })[derived] : undefined;
 }
 
 /** Makes room for one more by dropping the oldest. */
