@@ -338,10 +338,8 @@ export class Engine implements HandoffEngine {
     const batch = new Batch({ store: this.#store, random: surroundings.random, ...known }, this.now());
     try {
       // What was decided before and met a conflict is decided on what is there.
-      const [first, again] = [false, true].map((was_retried) =>
-        jobs.filter((job) => this.#jobs.wasRetried(job) === was_retried).flatMap(({ wants }) => wants),
-      );
-      await Promise.all([batch.prefetch(first ?? [], true), batch.prefetch(again ?? [])]);
+      const { first, again } = this.#jobs.wants(jobs);
+      await Promise.all([batch.prefetch(first, true), batch.prefetch(again)]);
       const plans = new Map<Job, Planned>();
       for (const job of jobs) await this.#planOne(batch, job, plans);
       const { served, more, held } = await this.#dispatch.run(batch);

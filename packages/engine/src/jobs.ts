@@ -70,9 +70,11 @@ export class JobQueue {
     return times <= this.#limits.conflict_retries;
   }
 
-  /** It was decided before, on something that was not so. */
-  wasRetried(job: Job): boolean {
-    return this.#retries.has(job);
+  /** What the jobs will look at; `again` of those that were decided before, on something that was not so. */
+  wants(jobs: readonly Job[]): Record<"first" | "again", readonly Wants[]> {
+    const of = (was_retried: boolean) =>
+      jobs.filter((job) => this.#retries.has(job) === was_retried).flatMap(({ wants }) => wants);
+    return { first: of(false), again: of(true) };
   }
 
   get size(): number {

@@ -103,8 +103,8 @@ export const accepting: readonly Mutant[] = [
     edits: [
       {
         file: "packages/engine/src/batch.ts",
-        find: "this.#keys.set(keyName(namespace, from, key), await this.#around.store.key(namespace, from, key));",
-        replace: "this.#keys.set(keyName(namespace, from, key), null);",
+        find: "this.#keys.set(name, await this.#around.store.key(namespace, from, key));",
+        replace: "this.#keys.set(name, null);",
       },
     ],
   },
