@@ -156,8 +156,8 @@ export class Batch {
   }
 
   #isRead(namespace: string, id: string): boolean {
-    const known = this.#read.get(namespace, id);
-    return known !== undefined || (!this.isShared && this.#around.cache.get(namespace, id) !== undefined);
+    if (this.#changed.has(namespace, id) || this.#read.get(namespace, id) !== undefined) return true;
+    return !this.isShared && this.#around.cache.get(namespace, id) !== undefined;
   }
 
   /** What a handoff is likely to be, where others write too. */

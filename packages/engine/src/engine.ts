@@ -241,8 +241,10 @@ export class Engine implements HandoffEngine {
     await Promise.all(lost.map(({ id, ...held }) => this.perform(namespace, id, { type: "release", ...held })));
   }
 
-  peek(namespace: string, id: string): Handoff | undefined {
-    return this.#others === null ? this.remembered(namespace, id) : undefined;
+  peek(namespace: string, id: string, asked_at: Time): Handoff | undefined {
+    const known = this.remembered(namespace, id);
+    if (known === undefined || this.#others === null) return known;
+    return hasEnded(known.status) && known.status.ended_at > asked_at ? known : undefined;
   }
 
   remembered(namespace: string, id: string): Handoff | undefined {

@@ -94,8 +94,11 @@ export interface HandoffEngine {
     namespace: string,
     leases: readonly { readonly id: string; readonly fence: number; readonly agent: string }[],
   ): Promise<void>;
-  /** The handoff now, where memory has it and no clock of it has run out; undefined: `get` finds out. */
-  peek(namespace: string, id: string): Handoff | undefined;
+  /**
+   * The handoff now, where memory has it and no clock of it has run out; undefined: `get` finds out. Where others write too, only one that
+   * ended since the caller asked: it was so after that, whatever another node makes of it meanwhile.
+   */
+  peek(namespace: string, id: string, asked_at: Time): Handoff | undefined;
   /**
    * The handoff as this node last committed it or was told of it, where no clock of it has run out. Another node may have moved it on
    * since: good for what cannot change any more, and for going on waiting, since whoever waits is woken when this changes.

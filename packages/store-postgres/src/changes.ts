@@ -75,9 +75,10 @@ export class Changes {
       rows.size > 0 ? [{ sql, parameters: rows.parameters() }] : [];
     const put = (sql: string, rows: Rows<Shape>) => found.push(...part(sql, rows));
     put(handoff.deleteCheckpoints, this.#oldCheckpoints);
-    const [updated = null] = part(handoff.updateHandoffs, this.#updated);
+    const counted = (sql: string, rows: Rows<Shape>) => part(sql, rows).map((one) => ({ ...one, count: rows.size }));
     const parts = [
-      part(handoff.insertAccepted, this.#accepted),
+      counted(handoff.updateHandoffs, this.#updated),
+      counted(handoff.insertAccepted, this.#accepted),
       part(handoff.insertHandoffs, this.#inserted),
       part(handoff.deleteReady, this.#notReady),
       part(handoff.putReady, this.#ready),
@@ -89,8 +90,8 @@ export class Changes {
       part(handoff.insertFacets, this.#facets),
       part(handoff.insertBodies, this.#bodies),
       part(handoff.addTally, this.#tallied()),
-    ].flat();
-    found.push(...combine(parts, updated === null ? null : { ...updated, count: this.#updated.size }));
+    ];
+    found.push(...combine(parts.flat()));
     put(handoff.insertArtifacts, this.#artifacts);
     for (const sql of handoff.deletePurged) put(sql, this.#purged);
     put(keepKeys, this.#keptKeys);

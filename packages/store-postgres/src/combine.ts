@@ -17,43 +17,42 @@ export interface Statement {
 const division_by_zero = "22012";
 export const stale_guess = division_by_zero;
 
-/** One part whose rows are counted: fewer than these, and everything fails with `stale_guess`. */
-export interface Counted extends Statement {
-  readonly count: number;
+/** A part that returns a row for each that it wrote: fewer than these, and everything fails with `stale_guess`. */
+export interface Part extends Statement {
+  readonly count?: number;
 }
 
 const texts = new Map<string, string>();
 
-/** Parts that have no order among them; `counted` returns a row for each that it wrote. */
-export function combine(parts: readonly Statement[], counted: Counted | null): readonly Statement[] {
-  if (parts.length === 0 && counted === null) return [];
-  const all = counted === null ? parts : [counted, ...parts];
-  const parameters = all.flatMap(({ parameters }) => parameters);
-  const sql = textOf(all, counted !== null);
-  if (sql === null) return [...(counted === null ? [] : combine([], counted)), ...parts];
-  return [{ sql, parameters: counted === null ? parameters : [...parameters, counted.count] }];
+/** Parts that have no order among them. */
+export function combine(parts: readonly Part[]): readonly Statement[] {
+  if (parts.length === 0) return [];
+  const sql = textOf(parts);
+  if (sql === null) return parts.flatMap((part) => combine([part]));
+  const counts = parts.flatMap(({ count }) => count ?? []);
+  return [{ sql, parameters: [...parts.flatMap(({ parameters }) => parameters), ...counts] }];
 }
 
 /** Null: there are too many already. */
-function textOf(parts: readonly Statement[], is_counted: boolean): string | null {
-  const name = `${is_counted} ${parts.map(({ sql }) => sql).join(";")}`;
+function textOf(parts: readonly Part[]): string | null {
+  const name = parts.map(({ sql, count }) => `${count !== undefined} ${sql}`).join(";");
   const known = texts.get(name);
   if (known !== undefined) return known;
   if (parts.length > 1 && texts.size >= most_combinations) return null;
-  const made = combinedText(parts, is_counted);
+  const made = combinedText(parts);
   texts.set(name, made);
   return made;
 }
 
-function combinedText(parts: readonly Statement[], is_counted: boolean): string {
+function combinedText(parts: readonly Part[]): string {
   let before = 0;
   const members = parts.map(({ sql, parameters }, nth) => {
     const shifted = sql.replaceAll(/\$(\d+)/g, (_, place: string) => `$${Number(place) + before}`);
     before += parameters.length;
     return `part_${nth} AS (${shifted})`;
   });
-  const check = is_counted
-    ? `1 / (CASE WHEN (SELECT count(*) FROM part_0) = $${before + 1}::bigint THEN 1 ELSE 0 END)`
-    : "1";
+  const counted = parts.flatMap(({ count }, nth) => (count === undefined ? [] : nth));
+  const are_all = counted.map((nth, index) => `(SELECT count(*) FROM part_${nth}) = $${before + index + 1}::bigint`);
+  const check = counted.length === 0 ? "1" : `1 / (CASE WHEN ${are_all.join(" AND ")} THEN 1 ELSE 0 END)`;
   return `WITH ${members.join(",\n")}\nSELECT ${check} AS done`;
 }

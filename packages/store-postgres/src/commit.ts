@@ -3,20 +3,21 @@
  * known, and nothing has to be undone for it. The second writes everything in a few statements, takes the log's lock last, gives
  * the positions, and commits.
  *
- * Where this node wrote all of the rows last, the first is left out: the write itself counts the rows that are still so. Was one of
- * them written by another, everything is rolled back, and the batch is judged on what is there.
+ * Where this node wrote all of the rows last, and the others are new as far as it knows, the first is left out: the write itself counts
+ * the rows that are so. Is one of them another's, or not new, everything is rolled back, and the batch is judged on what is there.
  *
  * What no lock can hold, because it is not there yet (an id, a key, a record's name), is held by a unique index: where another node
  * was faster, the server refuses the insert, everything is rolled back, and the batch is judged anew.
  */
 
-import type { LaneSeen, Unit, UnitResult } from "@handfast/engine";
+import type { LaneSeen, Unit, UnitResult, Write } from "@handfast/engine";
 import { Rows } from "./arrays.ts";
 import { Changes } from "./changes.ts";
 import type { Asks } from "./connection.ts";
 import { isContended } from "./errors.ts";
 import { handoffName, judge, type Known, type KnownRow, keyOf, laneName, nameOf, recordName } from "./judge.ts";
 import { commit_attempts } from "./limits.ts";
+import type { Numbers } from "./numbers.ts";
 import { number, numberOrNull, type Row, text } from "./rows.ts";
 import { lockRows, nameShape, takeNumbers } from "./sql/handoff.ts";
 import { findKeys, keyShape } from "./sql/key.ts";
@@ -33,12 +34,13 @@ interface Commit {
   /** By which name other nodes know who wrote; null: there are no others. */
   readonly node: string | null;
   readonly written: WrittenRows;
+  readonly numbers: Numbers;
 }
 
 export async function commitUnits(
   connection: Asks,
   units: readonly Unit[],
-  { is_begun, node, written }: Commit,
+  { is_begun, ...commit }: Commit,
 ): Promise<readonly UnitResult[]> {
   if (units.length === 0) {
     if (is_begun) await connection.ask("COMMIT");
@@ -46,8 +48,8 @@ export async function commitUnits(
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const may_guess = attempt === 1;
-      return await tryToCommit(connection, units, { is_begun: is_begun && attempt === 1, node, written }, may_guess);
+      const is_first = attempt === 1;
+      return await tryToCommit(connection, units, { ...commit, is_begun: is_begun && is_first }, is_first);
     } catch (error) {
       if (attempt >= commit_attempts || !isContended(error)) throw error;
     }
@@ -57,26 +59,36 @@ export async function commitUnits(
 async function tryToCommit(
   connection: Asks,
   units: readonly Unit[],
-  { is_begun, node, written }: Commit,
+  { is_begun, node, written, numbers }: Commit,
   may_guess: boolean,
 ): Promise<readonly UnitResult[]> {
   const guessed = may_guess ? written.all(units) : null;
-  const are_new = units.some(({ writes }) => writes.some(({ expected_version }) => expected_version === 0));
-  // Numbers of new handoffs, and what their keys stand for, have to be asked for in any case.
-  const is_looking = guessed === null || are_new;
-  const { known, numbers } = is_looking
+  const free = guessed === null ? null : numbers.take(newIn(units));
+  const is_looking = guessed === null || free === null;
+  const seen = is_looking
     ? await inTransaction(connection, is_begun, () => look(connection, units, guessed))
-    : { known: { ...nothingKnown, rows: guessed }, numbers: [] };
-  const judgement = judge(units, known);
-  const changes = new Changes(judgement, numbers, node);
+    : { known: { ...nothingKnown, rows: guessed }, numbers: free };
+  // What comes later has the higher number: those that were taken before are not given out after these.
+  if (is_looking && seen.numbers.length > 0) numbers.forget();
+  const judgement = judge(units, seen.known);
+  const changes = new Changes(judgement, seen.numbers, node);
   await together([
     ...(is_begun || is_looking ? [] : [connection.ask(begin)]),
+    numbers.refill((count) => connection.ask(takeNumbers, count)),
     ...changes.statements().map(({ sql, parameters }) => connection.ask(sql, ...parameters)),
     // After a statement that failed the server takes this as a rollback.
     connection.ask("COMMIT"),
   ]);
   written.wrote(judgement, changes.nums);
   return judgement.results;
+}
+
+function newIn(units: readonly Unit[]): number {
+  return units.reduce((sum, { writes }) => sum + writes.filter(isOfNew).length, 0);
+}
+
+function isOfNew({ expected_version }: Write): boolean {
+  return expected_version === 0;
 }
 
 const nothingKnown: Known = { rows: new Map(), keys: new Set(), records: new Map(), lanes: new Map() };
@@ -114,7 +126,7 @@ async function look(connection: Asks, units: readonly Unit[], guessed: Known["ro
     }
     for (const write of writes) {
       const { namespace, id, from: sender, idempotency_key: key } = write.next.accepted;
-      if (write.expected_version === 0) {
+      if (isOfNew(write)) {
         asked_keys.add({ namespace, sender, key });
         keys.push(keyOf(write));
       }

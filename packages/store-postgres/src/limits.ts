@@ -27,6 +27,9 @@ export const commit_attempts = 8;
 
 /** Rows that a node remembers as it wrote them, about 500 bytes each. */
 export const written_rows = 20_000;
+/** Numbers for new handoffs are taken so many at once, ahead, and given out for so long. */
+export const numbers_at_once = 256;
+export const number_kept_ms = 1_000;
 /** Statements that are put together of parts: the server keeps each that it has prepared. */
 export const most_combinations = 100;
 
@@ -54,6 +57,9 @@ export const partition_positions = 4_000_000;
 export const partitions_ahead = 2;
 /** How long dropping a partition may wait for readers of the log before it is left for the next time. */
 export const drop_wait_ms = 200;
+
+/** A node of which nothing was heard for so long need not be told of anything. */
+export const node_gone_ms = 60_000;
 
 /** Signs of life are told to other nodes within so long, or not at all; and are kept for those so long. */
 export const sign_travels_ms = 5_000;

@@ -49,6 +49,21 @@ test("sent to one node, done through another, awaited on a third, followed on a 
   }
 });
 
+test("what ended at a node since it was asked for is known there without a look; what ended before may be otherwise by now", async () => {
+  const [node, other] = await startNodes(2);
+  if (!node || !other) throw new Error("too few nodes");
+  const { accepted } = await node.submit();
+  const asked_at = accepted.accepted_at - 1;
+  const [leased] = await node.claim("bob-1", { wait_ms: patience_ms });
+  if (leased === undefined) throw new Error("nothing was leased");
+  await node.ack(leased);
+  expect(node.engine.peek(namespace, accepted.id, asked_at)).toBeUndefined();
+  await node.complete(leased);
+  expect(node.engine.peek(namespace, accepted.id, asked_at)?.status.state).toBe("completed");
+  expect(node.engine.peek(namespace, accepted.id, node.engine.now())).toBeUndefined();
+  expect(other.engine.peek(namespace, accepted.id, asked_at)).toBeUndefined();
+});
+
 test("whichever node judges a contract knows what its provider did for the asker at any of them", async () => {
   // A machine that is busy with other tests must not be taken for a relay that was away.
   const [asked, served] = await startNodes(2, { limits: { stall_ms: patience_ms } });

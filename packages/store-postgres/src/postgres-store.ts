@@ -28,6 +28,7 @@ import { HeldBackReader } from "./held-back.ts";
 import { inTime } from "./in-time.ts";
 import { type Keeping, Kept } from "./kept.ts";
 import { full_ms, loads_at_once, prune_timeout_ms, size_good_for_ms } from "./limits.ts";
+import { Numbers } from "./numbers.ts";
 import { keepPartitions } from "./partitions.ts";
 import { prune, sumUp } from "./prune.ts";
 import { readEvents } from "./read-events.ts";
@@ -79,6 +80,7 @@ export class PostgresStore implements Store {
   readonly #held = new Gather((asked: readonly AskedHolder[]) => this.#read((asks) => readHeld(asks, asked)));
   readonly #counts = new TableCounts((statement) => this.#read((reads) => reads.askOnce(statement)));
   readonly #written = new WrittenRows();
+  readonly #numbers = new Numbers();
   readonly #kept = new Kept();
   readonly #heldBack = new HeldBackReader((ask) => this.#read(ask));
   readonly server: StoreServer = {
@@ -105,11 +107,11 @@ export class PostgresStore implements Store {
     this.#usable();
     const kept = this.#kept.take();
     if (kept === null && units.length === 0) return [];
-    const [node, written] = [this.#sharing?.node ?? null, this.#written];
+    const known = { node: this.#sharing?.node ?? null, written: this.#written, numbers: this.#numbers };
     const results =
       kept === null
-        ? await this.#transaction((asks) => commitUnits(asks, units, { is_begun: false, node, written }))
-        : await this.#goOn(kept, (asks) => commitUnits(asks, units, { is_begun: true, node, written }));
+        ? await this.#transaction((asks) => commitUnits(asks, units, { ...known, is_begun: false }))
+        : await this.#goOn(kept, (asks) => commitUnits(asks, units, { ...known, is_begun: true }));
     if (units.length > 0) this.#sharing?.committed(units.some(({ records }) => records.length > 0));
     this.#counts.wrote(units.length);
     return results;
@@ -124,6 +126,7 @@ export class PostgresStore implements Store {
   async #recover(): Promise<void> {
     this.#broken ??= new PostgresStoreError("unknown", "The store is recovering.");
     this.#written.forget();
+    this.#numbers.forget();
     this.#session = await this.#session.reopen();
     this.#last = Promise.resolve();
     this.#kept.take()?.end();

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { NodeSign, SharedNodes } from "@handfast/engine";
 import { Rows, textArray } from "./arrays.ts";
 import type { Reads } from "./connection.ts";
+import { node_gone_ms } from "./limits.ts";
 import { number, type Row, text, truth } from "./rows.ts";
 import { readClock } from "./sql/clock.ts";
 import { askNodes, findNodes, nodeShape, putNode } from "./sql/node.ts";
@@ -13,6 +14,10 @@ type Read = <Value>(read: (reads: Reads) => Promise<Value>) => Promise<Value>;
 export class PostgresNodes implements SharedNodes {
   readonly life = randomUUID();
   readonly #read: Read;
+  /** No other node is on the database, as of the last sign of this one. */
+  #isAlone = false;
+  /** By the monotonic clock. */
+  #other_heard_at = Number.NEGATIVE_INFINITY;
 
   constructor(read: Read) {
     this.#read = read;
@@ -22,7 +27,18 @@ export class PostgresNodes implements SharedNodes {
     const rows = new Rows(nodeShape);
     rows.add({ life: this.life, ...sign });
     const [row] = await this.#read((reads) => reads.ask(putNode, ...rows.parameters()));
+    this.#isAlone = truth(row, "alone");
     return truth(row, "asked");
+  }
+
+  /** Another node said something: it may not have given a sign yet. */
+  heardAnother(): void {
+    this.#other_heard_at = performance.now();
+  }
+
+  /** Nobody is there to be told of anything; at worst a node that began a moment ago, and that looks by itself. */
+  get isAlone(): boolean {
+    return this.#isAlone && performance.now() - this.#other_heard_at > node_gone_ms;
   }
 
   async all() {

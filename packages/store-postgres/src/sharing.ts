@@ -69,17 +69,24 @@ export class PostgresSharing implements Sharing {
     this.#text.attach(pool);
     const heard = (said: string) => {
       const [from, since, what] = said.split(" ");
-      if (from !== this.node) this.#tell(this.#lag(since), what !== no_records);
+      if (from === this.node) return;
+      this.nodes.heardAnother();
+      this.#tell(this.#lag(since), what !== no_records);
     };
     // While nobody can be heard, whoever listens looks by itself; and what was missed meanwhile may be much.
     pool.listen(channel, heard).then(
-      () => this.#tell(null, true),
+      () => {
+        this.#tell(null, true);
+        // Others hear that they are not alone.
+        this.committed(false);
+      },
       () => {},
     );
   }
 
   /** Something was committed here. */
   committed(has_records: boolean): void {
+    if (this.nodes.isAlone) return;
     this.#due_since ??= performance.now();
     this.#due_records ||= has_records;
     if (!this.#sending) void this.#send();

@@ -1,6 +1,6 @@
 /** Who may see a handoff: its sender, its addressee, whoever holds or held it, and operators. Nobody else learns of it. How much: sight.ts. */
 
-import { type Actor, any_capability, type Handoff } from "@handfast/core";
+import { type Actor, any_capability, type Handoff, type Time } from "@handfast/core";
 import { isId } from "@handfast/protocol";
 import type { IsRival } from "../directory/directory.ts";
 import type { Caller } from "../identity/caller.ts";
@@ -16,13 +16,18 @@ export function seen(relay: Relay, caller: Caller, id: string): Handoff | Promis
 }
 
 /** The same, with what the caller is to it. */
-export function seenAs(relay: Relay, caller: Caller, id: string): Sight | Promise<Sight> {
-  return looked(relay, caller, id, (handoff) => sightOf(handoff, caller));
+export function seenAs(
+  relay: Relay,
+  caller: Caller,
+  id: string,
+  asked_at = relay.engine.now(),
+): Sight | Promise<Sight> {
+  return looked(relay, caller, id, asked_at, (handoff) => sightOf(handoff, caller));
 }
 
 /** The whole record, to act on: whoever held a fence may say something about it, however little it is shown. */
 export function actedOn(relay: Relay, caller: Caller, id: string): Handoff | Promise<Handoff> {
-  return looked(relay, caller, id, (handoff) => (mayAct(handoff, caller) ? handoff : null));
+  return looked(relay, caller, id, relay.engine.now(), (handoff) => (mayAct(handoff, caller) ? handoff : null));
 }
 
 /** Refuses whoever may not see it. Nobody who ever saw something of it is shut out later, so what is remembered is enough. */
@@ -35,14 +40,20 @@ function mayAct(handoff: Handoff, caller: Caller): boolean {
   return handoff.holders.some(({ agent }) => agent === caller.name) || sightOf(handoff, caller) !== null;
 }
 
-function looked<T>(relay: Relay, caller: Caller, id: string, look: (handoff: Handoff) => T | null): T | Promise<T> {
+function looked<T>(
+  relay: Relay,
+  caller: Caller,
+  id: string,
+  asked_at: Time,
+  look: (handoff: Handoff) => T | null,
+): T | Promise<T> {
   if (!isId(id)) throw unknownHandoff(id);
   const there = (handoff: Handoff | null): T => {
     const found = handoff === null ? null : look(handoff);
     if (found === null) throw unknownHandoff(id);
     return found;
   };
-  const known = relay.engine.peek(caller.namespace, id);
+  const known = relay.engine.peek(caller.namespace, id, asked_at);
   return known === undefined ? relay.engine.get(caller.namespace, id).then(there) : there(known);
 }
 

@@ -53,7 +53,8 @@ export const getHandoff = operation(
   },
   async ({ relay, caller, params, query, wait_ms, signal, room }) => {
     const isReady = query.until === "acknowledged" ? isAcknowledged : isEnded;
-    const read = () => seenAs(relay, caller, params.id);
+    const asked_at = relay.engine.now();
+    const read = () => seenAs(relay, caller, params.id, asked_at);
     const isOver = (sight: Sight | null) => sight === null || sight.as === "former_holder" || isReady(sight.handoff);
     const concerns = (handoff: Handoff) => isOver(sightOf(handoff, caller));
     const sight = await untilReady(relay, caller, params.id, wait_ms, signal, read, isOver, concerns);

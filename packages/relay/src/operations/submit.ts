@@ -54,7 +54,10 @@ export const submit = operation(
     if (submitted === undefined) throw new Error("the engine accepted nothing");
     const isRival = rivalry(relay, caller);
     if (wait_ms === 0) return jsonText(receiptJson(submitted, viewOf(submitted, request, isRival)), 202);
-    const read = () => relay.engine.get(caller.namespace, submitted.id);
+    const asked_at = relay.engine.now();
+    const { namespace } = caller;
+    const read = () =>
+      relay.engine.peek(namespace, submitted.id, asked_at) ?? relay.engine.get(namespace, submitted.id);
     const isOver = (handoff: Handoff | null) => handoff === null || isEnded(handoff);
     const handoff = await untilReady(relay, caller, submitted.id, wait_ms, signal, read, isOver, isEnded);
     if (handoff === null || !hasEnded(handoff.status)) {

@@ -86,7 +86,15 @@ export const lockRows = `
 
 export const takeNumbers = "SELECT nextval('handfast.handoff_num') AS num FROM generate_series(1, $1)";
 
-export const insertAccepted = insert("accepted", acceptedShape);
+/** A row for each whose key was not kept when its handoff was purged. One of a handoff that is there an index refuses. */
+export const insertAccepted = `
+  INSERT INTO handfast.accepted (${Object.keys(acceptedShape).join(", ")})
+  SELECT ${Object.keys(acceptedShape).join(", ")} FROM ${given(acceptedShape)}
+  WHERE NOT EXISTS (
+    SELECT 1 FROM handfast.kept_key
+    WHERE kept_key.namespace = given.namespace AND kept_key.sender = given.sender AND kept_key.key = given.key
+  )
+  ORDER BY place RETURNING num`;
 export const insertHandoffs = insert("handoff", handoffShape);
 
 /** What a row is taken to be when it is written: its version, and the last that was heard of whoever holds it. */

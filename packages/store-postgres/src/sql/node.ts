@@ -1,6 +1,7 @@
 /** Statements on nodes. Each writes its own row; whoever asks one to drain writes one column of it. */
 
 import { given } from "../arrays.ts";
+import { node_gone_ms } from "../limits.ts";
 import { clock } from "./clock.ts";
 
 export const nodeShape = {
@@ -23,7 +24,10 @@ export const putNode = `
   ON CONFLICT (life) DO UPDATE
   SET draining = excluded.draining, connections = excluded.connections, calls = excluded.calls,
     claims = excluded.claims, ended = excluded.ended, heard_at = excluded.heard_at
-  RETURNING asked`;
+  RETURNING asked, NOT EXISTS (
+    SELECT 1 FROM handfast.node AS other
+    WHERE other.life <> node.life AND NOT other.ended AND other.heard_at > node.heard_at - ${node_gone_ms}
+  ) AS alone`;
 
 export const findNodes = `
   SELECT life, name, version, since, asked, draining, connections, calls, claims, ended, heard_at
