@@ -172,3 +172,8 @@ test.runIf(existsSync(analyze))("systemd finds no fault with handfast@.service",
   const said = `${stdout}${stderr}`.split("\n");
   expect(said.filter((line) => line.includes("handfast@") && !line.includes("operations.md"))).toEqual([]);
 });
+
+test.each(["handfast.service", "handfast@.service"])("%s is started again however often that has failed", (name) => {
+  const [, section = ""] = /^\[Unit\]$(.*?)^\[/ms.exec(readFileSync(join(root, "deploy", name), "utf8")) ?? [];
+  expect(section).toMatch(/^StartLimitIntervalSec=0$/m);
+});

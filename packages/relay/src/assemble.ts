@@ -25,6 +25,7 @@ import { Identity } from "./identity/identity.ts";
 import { openOperatorTokens, openSharedOperatorTokens } from "./identity/operator-token.ts";
 import { Registration } from "./identity/registration.ts";
 import { openRelayKey, openSharedRelayKey, type RelayKey } from "./identity/relay-key.ts";
+import { formerSecret } from "./identity/shared-secret.ts";
 import { Tokens } from "./identity/tokens.ts";
 import { limits as defaultLimits, type RelayLimits } from "./limits.ts";
 import { Metrics } from "./metrics.ts";
@@ -189,7 +190,10 @@ function takeOverOf(
 async function openSecrets({ store, configuration, key }: RelayParts) {
   const { data_directory, operator_tokens } = configuration;
   if (store.sharing === undefined) {
-    return { key: key ?? openRelayKey(data_directory), operator: openOperatorTokens(operator_tokens, data_directory) };
+    return {
+      key: key ?? openRelayKey(data_directory, await formerSecret(store, "relay_key")),
+      operator: openOperatorTokens(operator_tokens, data_directory, await formerSecret(store, "operator_token")),
+    };
   }
   return {
     key: key ?? (await openSharedRelayKey(store, data_directory)),

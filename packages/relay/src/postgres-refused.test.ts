@@ -113,5 +113,28 @@ test("no connection left, and fewer than one node needs", async () => {
   const url = as(server.url(database), "crowd");
   await expectRefused(url, "too many connections", "max_connections");
   await server.ask(database, "ALTER ROLE crowd CONNECTION LIMIT 1");
-  await expectRefused(url, "too many connections", "max_connections");
+  await expectRefused(url, "too many connections", "max_connections", "CONNECTION LIMIT", "A node needs seven");
+});
+
+test("a node takes the seven connections that are asked for, and no more", async () => {
+  const database = await server.createDatabase();
+  await server.ask(database, "CREATE ROLE few LOGIN");
+  await server.ask(database, `GRANT CREATE ON DATABASE ${database} TO few`);
+  const relay = await start(as(server.url(database), "few")).url();
+  const taken = async () => {
+    await Promise.all(Array.from({ length: 30 }, async () => (await fetch(`${relay}/metrics`)).text()));
+    const [row] = await server.ask(
+      database,
+      "SELECT count(*)::integer AS n FROM pg_stat_activity WHERE usename = 'few'",
+    );
+    return row?.["n"];
+  };
+  await expect.poll(taken, { timeout: 30_000 }).toBe(7);
+  expect(await taken()).toBe(7);
+});
+
+test("a primary that is set to take no writes, which is no standby", async () => {
+  const database = await server.createDatabase();
+  await server.ask(database, `ALTER DATABASE ${database} SET default_transaction_read_only = on`);
+  await expectRefused(server.url(database), "is no standby, but takes no writes", "default_transaction_read_only");
 });

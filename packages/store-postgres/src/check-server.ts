@@ -1,7 +1,7 @@
 /** Whether the server at the other end is one that the store can rely on. */
 
 import type { Asks } from "./connection.ts";
-import { notPostgres, PostgresStoreError, standby } from "./errors.ts";
+import { notPostgres, PostgresStoreError, standby, takesNoWrites } from "./errors.ts";
 import { oldest_server } from "./limits.ts";
 import { number, text, truth } from "./rows.ts";
 
@@ -18,14 +18,16 @@ export async function checkServer(connection: Asks, place: string, may_lose: boo
   if (!version.startsWith("PostgreSQL ")) throw notPostgres(place, version);
   const [server] = await connection.ask(`
     SELECT current_setting('server_version_num')::integer AS number,
-      pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS read_only,
+      pg_is_in_recovery() AS standby,
+      current_setting('transaction_read_only')::boolean AS read_only,
       current_setting('server_encoding') AS encoding,
       current_setting('fsync') AS fsync,
       current_setting('full_page_writes') AS full_page_writes,
       pg_backend_pid() AS pid,
       (SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()) AS since`);
   if (number(server, "number") < oldest_server.number) throw notPostgres(place, version);
-  if (truth(server, "read_only")) throw standby(place);
+  if (truth(server, "standby")) throw standby(place);
+  if (truth(server, "read_only")) throw takesNoWrites(place);
   const encoding = text(server, "encoding");
   if (encoding !== "UTF8") {
     const message = `The database at ${place} has the encoding ${encoding}. Create one with UTF8: createdb -E UTF8 -T template0.`;

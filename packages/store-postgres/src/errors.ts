@@ -112,7 +112,10 @@ const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
     "no_rights",
     "Let this user create a schema (GRANT CREATE ON DATABASE … TO …), or own the schema handfast.",
   ],
-  "53300": ["no_connections", "Raise max_connections on the server, or free some of its connections."],
+  "53300": [
+    "no_connections",
+    "A node needs seven: raise what the server (max_connections), the role or the database (CONNECTION LIMIT) allows, or free some.",
+  ],
   "53100": ["full", "Free some space on the server; nothing that was confirmed is lost."],
   "25006": ["read_only", "Name the primary in the URL, or all hosts: postgres://user@one,two/database."],
   "57P01": ["unreachable", "The server is being stopped; it is tried again."],
@@ -145,9 +148,14 @@ export function standby(place: string): PostgresStoreError {
   return new PostgresStoreError("read_only", `${place} is a read-only standby. ${remedy}`);
 }
 
+export function takesNoWrites(place: string): PostgresStoreError {
+  const remedy = "Turn default_transaction_read_only off, for the server, the database or the role that has it on.";
+  return new PostgresStoreError("read_only", `${place} is no standby, but takes no writes. ${remedy}`);
+}
+
 export function inUse(place: string): PostgresStoreError {
   const remedy = "Stop the other one, or name another database.";
-  const message = `The database ${place} is in use, by somebody who must be alone with it or while this one must be. ${remedy}`;
+  const message = `The database ${place} is in use: a relay and a command that moves the store are not there at the same time. ${remedy}`;
   return new PostgresStoreError("in_use", message);
 }
 

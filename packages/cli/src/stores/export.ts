@@ -13,8 +13,9 @@ export const exportCommand: Command = {
   summary: "Writes a stopped store into a file, to be imported elsewhere.",
   description:
     "The relay must be stopped. The file has everything that the store keeps: handoffs, payloads, the log, agents, tokens (as\n" +
-    "digests), keys of what was purged. Counts and digests close it. Artifacts, the relay's key and the operator's token are files\n" +
-    "in the data directory, and stay there. Only its owner may read it.",
+    "digests), keys of what was purged. Counts and digests close it. Not the bytes of artifacts: of an embedded store they are files\n" +
+    "in the data directory, as the relay's key and the operator's token are; of PostgreSQL they stay in the database, and key and\n" +
+    "token are in the file. Only its owner may read it.",
   arguments: [{ name: "file", help: "A new file." }],
   options: storeOptions,
   examples: [
@@ -42,6 +43,12 @@ async function run(context: Context): Promise<undefined> {
   }
   terminal.lines(summaryLines(done));
   terminal.print(`exported ${done.store} to ${file}`);
+  if (done.artifacts_left > 0) {
+    const them = done.artifacts_left === 1 ? "1 artifact" : `${done.artifacts_left} artifacts`;
+    terminal.note(
+      `not in the file: the bytes of ${them}, which stay in the database; fetch what you still need from there`,
+    );
+  }
   terminal.next(`handfast import ${file} --store postgres://USER@HOST/DATABASE`);
 }
 

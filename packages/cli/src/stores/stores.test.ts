@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +12,19 @@ beforeAll(async () => {
   cli = await Cli.make();
   const relay = cli.spawn(["start", "--port", "0"]);
   const [, url = ""] = await relay.said(/relay (\S+)/);
-  await cli.run(["send", "upper", "--text", "hello", "--queue-if-absent", "--no-wait", "--url", url]);
+  writeFileSync(join(cli.folder, "note.txt"), "a file that goes along");
+  await cli.run([
+    "send",
+    "upper",
+    "--text",
+    "hello",
+    "--file",
+    "note.txt",
+    "--queue-if-absent",
+    "--no-wait",
+    "--url",
+    url,
+  ]);
   expect((await cli.run(["export", "early.jsonl"])).stderr).toContain("Stop the relay first");
   await relay.stop();
 });
@@ -27,13 +39,16 @@ describe("handfast export and import", () => {
     const out = await cli.run(["export", "relay.jsonl"]);
     expect(out.stdout).toMatch(/^handoffs +1 +sha256 [0-9a-f]{16}$/m);
     expect(out.stdout).toContain("to relay.jsonl");
+    expect(out.stderr).not.toContain("artifact");
     const into = await cli.run(["import", "relay.jsonl", "--store", store]);
     expect(into.stdout.split("\n").slice(0, 5)).toEqual(out.stdout.split("\n").slice(0, 5));
     expect(into.stdout).toContain(`imported relay.jsonl into ${store}`);
     const twice = await cli.run(["import", "relay.jsonl"], { env: { HANDFAST_STORE: store } });
     expect(twice).toMatchObject({ code: 65, stderr: expect.stringContaining("There is a store in") });
     const back = await cli.json(["export", "back.jsonl", "--store", store]);
-    expect(back).toMatchObject({ counts: { handoff: 1 }, store });
+    expect(back).toMatchObject({ counts: { handoff: 1 }, store, artifacts_left: 1 });
+    const told = await cli.run(["export", "told.jsonl", "--store", store]);
+    expect(told.stderr).toContain("not in the file: the bytes of 1 artifact, which stay in the database");
   });
 
   it("say what is wrong", async () => {

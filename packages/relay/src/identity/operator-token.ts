@@ -18,12 +18,16 @@ export interface OperatorTokens {
 const file_name = "operator-token";
 const prefix = "hfo_";
 
-/** `configured` is what configuration found; the file is made on the first start. */
-export function openOperatorTokens(configured: readonly string[], data_directory: string): OperatorTokens {
+/** `configured` is what configuration found; the file is made on the first start, with the `former` one of an imported store. */
+export function openOperatorTokens(
+  configured: readonly string[],
+  data_directory: string,
+  former: string | null = null,
+): OperatorTokens {
   if (configured.length > 0) return { tokens: configured, file: null };
   const file = join(data_directory, file_name);
   if (readPrivateFile(file) === null) {
-    createPrivateFile(file, `${newToken()}\n`);
+    createPrivateFile(file, `${former ?? newToken()}\n`);
   }
   return { tokens: [readOperatorToken(file)], file };
 }

@@ -82,6 +82,12 @@ describe("the operator's token", () => {
     expect(() => openOperatorTokens([], folder)).toThrow(/open to others \(mode 0644\)/);
   });
 
+  it("is the one that an imported store has, unless there is a file already", () => {
+    const former = `hfo_${"a".repeat(43)}`;
+    expect(openOperatorTokens([], folder, former).tokens).toEqual([former]);
+    expect(openOperatorTokens([], folder, `hfo_${"b".repeat(43)}`).tokens).toEqual([former]);
+  });
+
   it("is not made where one is configured", () => {
     expect(openOperatorTokens(["configured"], folder)).toEqual({ tokens: ["configured"], file: null });
     expect(existsSync(folder)).toBe(false);

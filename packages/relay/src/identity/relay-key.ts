@@ -23,12 +23,12 @@ export function makeRelayKey(): RelayKey {
   return readKey(newKey(), "memory");
 }
 
-/** Throws ConfigurationError where the file is open to others or is no key. */
-export function openRelayKey(data_directory: string): RelayKey {
+/** Throws ConfigurationError where the file is open to others or is no key. `former`: the one to begin with, of an imported store. */
+export function openRelayKey(data_directory: string, former: string | null = null): RelayKey {
   const path = join(data_directory, file_name);
   const stored = readPrivateFile(path);
   if (stored !== null) return readKey(stored, path);
-  const text = newKey();
+  const text = former ?? newKey();
   createPrivateFile(path, text);
   // Read back: if two relays started at once, the key is the one that is there.
   return readKey(readPrivateFile(path) ?? text, path);

@@ -6,12 +6,20 @@
 import type { Store } from "@handfast/engine";
 import { ConfigurationError } from "../configuration/configuration.ts";
 
+type SecretName = "relay_key" | "operator_token";
+
 const place = { namespace: "", kind: "secret" } as const;
+
+/** What nodes had under this name in a store that is one relay's alone now, because it was imported from theirs. */
+export async function formerSecret(store: Pick<Store, "record">, key: SecretName): Promise<string | null> {
+  const known = (await store.record(place.namespace, place.kind, key))?.value;
+  return typeof known === "string" ? known : null;
+}
 
 /** What the nodes have under this name; `own` from now on, where they have nothing yet. */
 export async function sharedSecret(
   store: Pick<Store, "record" | "commit">,
-  key: "relay_key" | "operator_token",
+  key: SecretName,
   own: () => string,
 ): Promise<string> {
   const find = async () => (await store.record(place.namespace, place.kind, key))?.value;

@@ -37,8 +37,13 @@ export interface Made {
   readonly by: string;
 }
 
+export interface Written extends Sum {
+  /** How many artifacts the store names; their bytes are not in the file. */
+  readonly artifacts: number;
+}
+
 /** Writes all of the store into a new file for its owner alone. */
-export async function writeExport(store: KeptStore, path: string, made: Made, progress: Progress): Promise<Sum> {
+export async function writeExport(store: KeptStore, path: string, made: Made, progress: Progress): Promise<Written> {
   const file = await open(path, "wx", 0o600);
   try {
     const sum = await pour(store, file, made, progress);
@@ -53,11 +58,12 @@ export async function writeExport(store: KeptStore, path: string, made: Made, pr
   }
 }
 
-async function pour(store: KeptStore, file: FileHandle, { now, by }: Made, progress: Progress): Promise<Sum> {
+async function pour(store: KeptStore, file: FileHandle, { now, by }: Made, progress: Progress): Promise<Written> {
   const counts = await store.counts();
   const total = totalOf(counts);
   const whole = createHash("sha256");
   const ledger = new Ledger();
+  let artifacts = 0;
   let text = "";
   const write = async (line: string) => {
     text += `${line}\n`;
@@ -82,6 +88,7 @@ async function pour(store: KeptStore, file: FileHandle, { now, by }: Made, progr
   for await (const kept of store.read()) {
     const line = lineOf(kept);
     ledger.add(kept.table, line);
+    if (kept.table === "record" && kept.kind === "artifact") artifacts += 1;
     await write(line);
   }
   await flush();
@@ -89,7 +96,7 @@ async function pour(store: KeptStore, file: FileHandle, { now, by }: Made, progr
   const end: End = { ...sum, file: whole.digest("hex") };
   await file.writeFile(`${JSON.stringify({ end })}\n`);
   progress(total, total);
-  return sum;
+  return { ...sum, artifacts };
 }
 
 /** Reads all of it and holds it against its own closing line, before anything is made of it. */

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startServer, type TestServer } from "../../../store-postgres/src/testing/server.ts";
+import { RelayProcess } from "../testing/relay-process.ts";
 import { TestRelay } from "../testing/test-relay.ts";
 import { exportStore, importStore } from "./mod.ts";
 
@@ -48,8 +49,11 @@ test("a relay on PostgreSQL goes on with the open handoffs of an embedded one: q
   await expect(exportStore(relay.directory, file, made)).rejects.toMatchObject({ fault: "in_use" });
   await relay.pause();
   const told: string[] = [];
-  const out = await exportStore(relay.directory, file, made, { progress: (doing) => told.push(doing) });
+  const { artifacts_left, ...out } = await exportStore(relay.directory, file, made, {
+    progress: (doing) => told.push(doing),
+  });
   expect(out.counts).toMatchObject({ handoff: 3, log: 1 });
+  expect(artifacts_left).toBe(0);
   expect(new Set(told)).toEqual(new Set(["reading", "checking"]));
   expect(statSync(file).mode & 0o777).toBe(0o600);
   await expect(exportStore(relay.directory, file, made)).rejects.toMatchObject({ code: "EEXIST" });
@@ -76,7 +80,19 @@ test("a relay on PostgreSQL goes on with the open handoffs of an embedded one: q
   await expect(importStore(file, relay.directory)).rejects.toMatchObject({ fault: "not_empty" });
   const copy = join(folder, "copy.jsonl");
   const back = await exportStore(url, copy, made);
-  expect(await importStore(copy, join(folder, "embedded"))).toMatchObject({ counts: back.counts, sha256: back.sha256 });
+  // Their bytes are in the database, and the file has none of them.
+  expect(back.artifacts_left).toBe(1);
+  const embedded = join(folder, "embedded");
+  expect(await importStore(copy, embedded)).toMatchObject({ counts: back.counts, sha256: back.sha256 });
+  // It is the same relay: whoever pinned its key goes on.
+  const alone = new RelayProcess("--port", "0", "--data", embedded);
+  try {
+    await alone.url();
+    const keyOf = (place: string) => readFileSync(join(place, "relay-key.json"), "utf8");
+    expect(keyOf(embedded)).toBe(keyOf(relay.directory));
+  } finally {
+    await alone.stop("SIGKILL");
+  }
 });
 
 describe("a file that is not whole is refused, and nothing is written", () => {

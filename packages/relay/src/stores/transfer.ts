@@ -19,6 +19,10 @@ export interface Transferred extends Sum {
   /** The store, as it may be shown. */
   readonly store: string;
 }
+export interface Exported extends Transferred {
+  /** Artifacts whose bytes stay in the database, and are not in the file; those of an embedded store are in its data directory. */
+  readonly artifacts_left: number;
+}
 
 /** `place`: a data directory, or the URL of a PostgreSQL database. */
 export async function exportStore(
@@ -26,14 +30,14 @@ export async function exportStore(
   path: string,
   made: Made,
   options: TransferOptions = {},
-): Promise<Transferred> {
+): Promise<Exported> {
   const store = await openKept(place, "read", options);
   try {
-    const sum = await writeExport(store, path, made, telling(options, "reading"));
+    const { artifacts, ...sum } = await writeExport(store, path, made, telling(options, "reading"));
     const read = await checkExport(path, telling(options, "checking"));
     const why = difference(sum, read);
     if (why !== null) throw new TransferError("differs", `${path} does not hold what was read: ${why}.`);
-    return { store: store.place, ...sum };
+    return { store: store.place, ...sum, artifacts_left: isPostgresUrl(place) ? artifacts : 0 };
   } finally {
     await store.close();
   }
