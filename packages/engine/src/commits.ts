@@ -56,8 +56,17 @@ export class Commits {
     others.sending(units);
     const results = await this.#send(units, sent);
     others.unsent(units.filter((_, index) => results[index] !== "ok"));
-    const beats = batch.units.flatMap(({ pending }) => pending.flatMap(beatOf));
-    if (beats.length > 0) await this.#options.store.sharing?.beat(beats);
+    await this.#beat(batch);
+  }
+
+  /** Another node may have taken the lease away since it was read: then the beat is decided anew, on what is there. */
+  async #beat(batch: Batch): Promise<void> {
+    const beats = batch.units.flatMap((unit) =>
+      unit.pending.flatMap((pending) => beatOf(pending, batch).map((beat) => ({ unit, beat }))),
+    );
+    if (beats.length === 0) return;
+    const held = await this.#options.store.sharing?.beat(beats.map(({ beat }) => beat));
+    for (const [index, { unit }] of beats.entries()) if (held?.[index] === false) unit.result = "conflict";
   }
 
   async #send(units: readonly Unit[], sent: readonly UnitBuilder[]): Promise<Awaited<ReturnType<Store["commit"]>>> {
@@ -70,10 +79,11 @@ export class Commits {
   }
 }
 
-/** What this decision changed that only beats: it is worth no commit, but every node must know. */
-function beatOf({ durable, next }: Pending): readonly Beat[] {
+/** What this decision changed that only beats: it is worth no commit, but every node must know, unless the same batch ended the lease. */
+function beatOf({ durable, next }: Pending, batch: Batch): readonly Beat[] {
   const lease = durable ? null : liveLease(next);
-  if (lease === null) return [];
+  if (lease === null || liveLease(batch.latest(next))?.fence !== lease.fence) return [];
   const { namespace, id } = next.accepted;
-  return [{ namespace, id, fence: lease.fence, at: lease.beat_at, progress: next.progress }];
+  const { agent, worker, fence, beat_at } = lease;
+  return [{ namespace, id, agent, worker, fence, at: beat_at, progress: next.progress }];
 }

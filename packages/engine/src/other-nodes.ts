@@ -47,6 +47,9 @@ export class OtherNodes {
   readonly #options: OtherNodesOptions;
   /** Events of this node that were not met in the log yet. */
   readonly #own = new Set<string>();
+  /** The handoffs of the commit under way: what is met of them may be its work, or what it conflicts with. */
+  readonly #under_way = new Set<string>();
+  #settled = Promise.withResolvers<void>();
   #after_pos = 0;
   #seen_until: Time = 0;
   #looked_at: Time = 0;
@@ -93,16 +96,27 @@ export class OtherNodes {
     this.#running = false;
     this.#cancel();
     this.#unlisten();
+    this.settled();
   }
 
   /** Called before these are committed: their events are told by whoever commits them. */
   sending(units: readonly Unit[]): void {
-    for (const name of namesOf(units)) this.#own.add(name);
+    this.#settled = Promise.withResolvers();
+    for (const event of eventsOf(units)) {
+      this.#own.add(nameOf(event));
+      this.#under_way.add(handoffOf(event));
+    }
   }
 
   /** These were not committed after all. */
   unsent(units: readonly Unit[]): void {
-    for (const name of namesOf(units)) this.#own.delete(name);
+    for (const event of eventsOf(units)) this.#own.delete(nameOf(event));
+  }
+
+  /** What became of the commit under way is known, and remembered. */
+  settled(): void {
+    this.#under_way.clear();
+    this.#settled.resolve();
   }
 
   /** However many signals come meanwhile: what no signal tells is looked at in its time. */
@@ -141,6 +155,8 @@ export class OtherNodes {
         const followed = await sharing.follow(this.#after_pos, limits.follow_events);
         if (!this.#running) return;
         const met = followed.flatMap(eventOf);
+        if (met.some(({ event }) => this.#under_way.has(handoffOf(event)))) await this.#settled.promise;
+        if (!this.#running) return;
         const others = this.#notOwn(met);
         for (const [namespace, lives] of Map.groupBy(others, ([first]) => first.namespace)) {
           await this.#learn(namespace, lives);
@@ -178,9 +194,9 @@ export class OtherNodes {
   /** By handoff, in the order of the first event of each. */
   #notOwn(met: readonly Met[]): readonly Life[] {
     const others = new Map<string, [HandoffEvent, ...HandoffEvent[]]>();
-    for (const { namespace, event } of met) {
+    for (const { event } of met) {
       if (this.#own.delete(nameOf(event))) continue;
-      const name = `${namespace} ${event.handoff}`;
+      const name = handoffOf(event);
       const known = others.get(name);
       if (known === undefined) others.set(name, [event]);
       else known.push(event);
@@ -195,8 +211,12 @@ function eventOf(followed: FollowedEvent): readonly Met[] {
   return event.handoff === undefined ? [] : [{ ...followed, event }];
 }
 
-function* namesOf(units: readonly Unit[]): Generator<string> {
-  for (const { writes } of units) for (const { events } of writes) for (const event of events) yield nameOf(event);
+function* eventsOf(units: readonly Unit[]): Generator<HandoffEvent> {
+  for (const { writes } of units) for (const { events } of writes) yield* events;
+}
+
+function handoffOf({ namespace, handoff }: HandoffEvent): string {
+  return `${namespace} ${handoff}`;
 }
 
 function nameOf({ namespace, handoff, seq }: HandoffEvent): string {

@@ -173,6 +173,8 @@ export interface Space {
 export interface Beat {
   readonly namespace: string;
   readonly id: string;
+  readonly agent: string;
+  readonly worker: string;
   readonly fence: number;
   readonly at: Time;
   readonly progress: Progress | null;
@@ -288,8 +290,8 @@ export interface Sharing {
   readonly nodes: SharedNodes;
   /** The clock that all nodes go by. */
   now(): Promise<Time>;
-  /** Every node's `load` knows of them from then on. A fence that has passed is left as it is. */
-  beat(beats: readonly Beat[]): Promise<void>;
+  /** Every node's `load` knows of them from then on. Answers of each whether its worker holds it still: if not, it came too late. */
+  beat(beats: readonly Beat[]): Promise<readonly boolean[]>;
   /** Tells the other nodes; an older sign of the same worker gives way. Gone after some minutes, or with a crash of the server. */
   hear(signs: readonly SignOfLife[]): Promise<void>;
   /** What any node told since then, some of it perhaps again; and when it was read. */

@@ -44,6 +44,23 @@ const by_index = {
   plan_cache_mode: "force_generic_plan",
 };
 
+/** The most that a server takes. The client leaves out what is 0, which would mean the same. */
+const never_ms = 2_147_483_647;
+
+/**
+ * What a database or a role may have set otherwise for its sessions, and the statements rely on: how bytes, numbers and arrays are
+ * written, what a statement sees, and that nothing is given up but by the store itself.
+ */
+const as_agreed = {
+  bytea_output: "hex",
+  extra_float_digits: 1,
+  array_nulls: "on",
+  default_transaction_isolation: "read committed",
+  statement_timeout: never_ms,
+  lock_timeout: never_ms,
+  idle_session_timeout: never_ms,
+} as const;
+
 function optionsOf(place: Place, max: number): Options<{ bigint: postgres.PostgresType<number> }> {
   return {
     max,
@@ -60,6 +77,7 @@ function optionsOf(place: Place, max: number): Options<{ bigint: postgres.Postgr
       search_path: "pg_catalog",
       idle_in_transaction_session_timeout: forgotten_transaction_ms,
       ...by_index,
+      ...as_agreed,
     },
     ...(place.several && { target_session_attrs: "primary" as const }),
   };

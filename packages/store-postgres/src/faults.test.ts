@@ -173,6 +173,37 @@ test("the log goes on over the end of a partition, and one that is past is dropp
   expect(await positions()).toEqual([4_000_000, 4_000_001]);
 });
 
+test("of two nodes that prune at once the slower does not lower the floor: no position is given twice", async () => {
+  const database = await server.createDatabase();
+  const both = await Promise.all(
+    ["one", "other"].map(() => openPostgresStore(server.url(database), { may_lose: true, shared: true })),
+  );
+  opened.push(...both);
+  const [one, other] = both;
+  if (one === undefined || other === undefined) throw new Error("too few stores");
+  for (let at = 1; at <= 4; at += 1) await one.commit([{ writes: [], records: [], entries: [entry(at)] }]);
+  const client = server.client(database, "postgres");
+  const locking = await client.reserve();
+  const areWaiting = async (count: number) => {
+    const waiting = "SELECT count(DISTINCT pid)::integer AS number FROM pg_locks WHERE NOT granted";
+    while ((await server.ask(database, waiting))[0]?.["number"] !== count);
+  };
+  // Both have seen what is to go, and stand before the first event; the first of them goes on first, and is done before the second.
+  await locking`BEGIN`;
+  await locking`SELECT 1 FROM handfast.event WHERE pos = 1 FOR UPDATE`;
+  const faster = one.prune(9, 5, 100);
+  await areWaiting(1);
+  const slower = other.prune(9, 3, 100);
+  await areWaiting(2);
+  await locking`ROLLBACK`;
+  locking.release();
+  await client.end();
+  expect([(await faster).events, (await slower).events]).toEqual([4, 0]);
+  expect(await one.events({ namespace: ns, after_pos: 0, limit: 9 })).toEqual({ events: [], floor: 4, head: 4 });
+  await other.commit([{ writes: [], records: [], entries: [entry(5)] }]);
+  expect(await one.sharing?.head()).toBe(5);
+});
+
 function entry(at: number) {
   return { namespace: ns, type: "looked", at, by: "alice", agents: ["bob"], capability: null } as const;
 }

@@ -18,8 +18,12 @@ afterEach(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
   expect(nodes.flatMap(({ bugs }) => bugs)).toEqual([]);
 });
-async function startNodes(count: number, options: Parameters<typeof Node.start>[1] = {}): Promise<readonly Node[]> {
-  const url = server.url(await server.createDatabase());
+async function startNodes(
+  count: number,
+  options: Parameters<typeof Node.start>[1] = {},
+  database?: string,
+): Promise<readonly Node[]> {
+  const url = server.url(database ?? (await server.createDatabase()));
   const nodes = await Promise.all(Array.from({ length: count }, () => Node.start(url, options)));
   started.push(...nodes);
   return nodes;
@@ -205,6 +209,51 @@ test("every node is told of all nodes' events, in the log's order, each once, an
     );
   }
 });
+
+test("what another node was faster with is not taken for one's own: it is counted, and wakes whoever waits", async () => {
+  const database = await server.createDatabase();
+  const [one, other] = await startNodes(2, {}, database);
+  if (!one || !other) throw new Error("too few nodes");
+  const [held, ended] = [await one.submit(), await one.submit()];
+  const leased: Handoff[] = [];
+  while (leased.length < 2) leased.push(...(await one.claim("bob-1", { slots: 2, wait_ms: patience_ms })));
+  const met = meeting(one, "canceled");
+  const client = server.client(database, "postgres");
+  // Its commit stands before the first of its rows; the other node is done with the second meanwhile.
+  const locking = await client.reserve();
+  await locking`BEGIN`;
+  await locking`SELECT 1 FROM handfast.handoff JOIN handfast.accepted USING (num) WHERE id = ${held.accepted.id} FOR UPDATE`;
+  const completing = Promise.all(leased.map((handoff) => one.complete(handoff)));
+  for (let waiting = false; !waiting; ) {
+    const [row] = await server.ask(database, "SELECT count(*) > 0 AS any FROM pg_locks WHERE NOT granted");
+    waiting = row?.["any"] === true;
+  }
+  const waiter = untilEnded(one, ended.accepted.id);
+  const actor = { kind: "agent", agent: ended.accepted.from } as const;
+  await other.perform(ended, { type: "cancel", actor, reason: "too late", evidence: "signed" });
+  await met;
+  await locking`ROLLBACK`;
+  locking.release();
+  await client.end();
+  expect((await completing).flatMap(({ refusal }) => refusal?.code ?? [])).toEqual([410]);
+  expect((await waiter)?.status.state).toBe("canceled");
+  expect(one.engine.stats().open_handoffs).toBe(0);
+}, 60_000);
+
+/** The node has read an event of this type from the log. */
+function meeting({ store }: Node, type: HandoffEvent["type"]): Promise<void> {
+  const { sharing } = store;
+  if (sharing === undefined) throw new Error("the store is not shared");
+  const follow = sharing.follow.bind(sharing);
+  return new Promise((resolve) => {
+    const followed: typeof follow = async (...after) => {
+      const events = await follow(...after);
+      if (events.some(({ json }) => JSON.parse(json).type === type)) resolve();
+      return events;
+    };
+    Object.assign(sharing, { follow: followed });
+  });
+}
 
 class Listener {
   readonly told: { readonly pos: number | undefined; readonly resumed_at: Time; readonly event: HandoffEvent }[] = [];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { describeSharing } from "../../engine/src/sharing.conformance.ts";
+import { describeSharedCommits } from "../../engine/src/shared-commits.conformance.ts";
+import { describeSharing, type SharedStores } from "../../engine/src/sharing.conformance.ts";
 import { openPostgresStore } from "./mod.ts";
 import { startServer, type TestServer } from "./testing/server.ts";
 
@@ -11,7 +12,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describeSharing("PostgreSQL", async () => {
+describeSharing("PostgreSQL", openBoth);
+describeSharedCommits("PostgreSQL", openBoth);
+
+async function openBoth(): Promise<SharedStores> {
   const open = () => openPostgresStore(server.url(database), { may_lose: true, shared: true });
   const [one, other] = [await open(), await open()];
   return {
@@ -22,4 +26,4 @@ describeSharing("PostgreSQL", async () => {
       await server.emptyDatabase(database);
     },
   };
-});
+}

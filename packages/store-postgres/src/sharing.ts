@@ -123,14 +123,18 @@ export class PostgresSharing implements Sharing {
     return now;
   }
 
-  async beat(beats: readonly Beat[]): Promise<void> {
+  async beat(beats: readonly Beat[]): Promise<readonly boolean[]> {
     const rows = new Rows(beatShape);
+    const nameOf = ({ namespace, id }: Beat) => `${namespace} ${id}`;
     // Of several of one lease the last says it all; two of them in one statement would leave it to chance which.
-    const last = new Map(beats.map((beat) => [`${beat.namespace} ${beat.id}`, beat]));
-    for (const { namespace, id, fence, at, progress } of last.values()) {
-      rows.add({ namespace, id, fence, at, progress: progress === null ? null : JSON.stringify(progress) });
+    const last = new Map(beats.map((beat) => [nameOf(beat), beat]));
+    for (const { progress, ...beat } of last.values()) {
+      rows.add({ ...beat, progress: progress === null ? null : JSON.stringify(progress) });
     }
-    await this.#read((reads) => reads.ask(putBeats, ...rows.parameters()));
+    const names = [...last.keys()];
+    const found = await this.#read((reads) => reads.ask(putBeats, ...rows.parameters()));
+    const held = new Set(found.map((row) => names[number(row, "place") - 1]));
+    return beats.map((beat) => held.has(nameOf(beat)));
   }
 
   async hear(signs: readonly SignOfLife[]): Promise<void> {

@@ -108,7 +108,8 @@ async function doIt(stage: Stage, random: Random, handoff: Handoff): Promise<voi
   if (refusal !== null) return;
   told.beats.set(`${id} ${fence}`, timeline.now);
   for (let beats = random.skewed(0, 6); beats > 0; beats -= 1) {
-    await timeline.sleep(lease_ms / 2);
+    // Some at the last moment: another node may be about to take the lease for lost.
+    await timeline.sleep(random.chance(0.3) ? lease_ms - random.between(0, 60) : lease_ms / 2);
     const beaten = await perform({ type: "beat", progress: null, ...held });
     if (beaten.refusal !== null) return;
     told.beats.set(`${id} ${fence}`, timeline.now);

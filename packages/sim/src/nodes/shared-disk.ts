@@ -5,7 +5,7 @@
 
 import type { Duration } from "@handfast/core";
 import { liveLease } from "@handfast/core";
-import type { Beat, LaneSeen, Sharing, Store, Unit, UnitResult } from "@handfast/engine";
+import type { Beat, LaneSeen, Sharing, Store, Unit, UnitResult, Write } from "@handfast/engine";
 import type { Timeline } from "../world/timeline.ts";
 
 /** A node as its database sees it. */
@@ -20,6 +20,8 @@ export interface DiskMistakes {
   readonly expects_ignored?: boolean;
   /** Beats get nowhere. */
   readonly beats_dropped?: boolean;
+  /** What a holder said since a decision is not held against it. */
+  readonly heard_ignored?: boolean;
 }
 
 /** How long a transaction waits for a row that another one keeps before it gives up what it keeps itself. */
@@ -58,14 +60,13 @@ export class SharedDisk {
       sharing: this.#sharing(session),
       commit: (units) => this.#commit(session, units),
       load: async (namespace, ids) => this.#withBeats(await this.#store.load(namespace, ids)),
-      candidates: async (query) =>
-        this.#keep(session, query.namespace, await this.#store.candidates({ ...query, limit: query.limit + 64 })).slice(
-          0,
-          query.limit,
-        ),
+      candidates: async (query) => {
+        const found = await this.#store.candidates({ ...query, limit: query.limit + 64 });
+        return this.#keep(session, found, ({ id }) => nameOf(query.namespace, id), query.limit);
+      },
       due: async (now, limit) => {
         const due = await this.#store.due(now, limit + 64);
-        return due.filter(({ namespace, id }) => this.#tryToKeep(session, nameOf(namespace, id))).slice(0, limit);
+        return this.#keep(session, due, ({ namespace, id }) => nameOf(namespace, id), limit);
       },
       recover: async () => this.release(session),
       close: async () => {},
@@ -97,8 +98,8 @@ export class SharedDisk {
       },
       beat: async (beats) => {
         await this.#alive(session);
-        if (this.#mistakes.beats_dropped === true) return;
-        for (const beat of beats) this.#beat(beat);
+        if (this.#mistakes.beats_dropped === true) return beats.map(() => true);
+        return Promise.all(beats.map((beat) => this.#beat(beat)));
       },
       follow: async (after_pos, limit) => {
         await this.#alive(session);
@@ -135,10 +136,20 @@ export class SharedDisk {
     };
   }
 
-  #beat(beat: Beat): void {
-    const name = nameOf(beat.namespace, beat.id);
-    const known = this.#beats.get(name);
-    if (known === undefined || beat.fence > known.fence || beat.at >= known.at) this.#beats.set(name, beat);
+  /** After the commit that is under way: it may be that of the lease's end. */
+  async #beat(beat: Beat): Promise<boolean> {
+    const mine = this.#last.then(async () => {
+      const [handoff = null] = await this.#store.load(beat.namespace, [beat.id]);
+      const lease = handoff === null ? null : liveLease(handoff);
+      if (lease?.agent !== beat.agent || lease.worker !== beat.worker) return false;
+      const name = nameOf(beat.namespace, beat.id);
+      const known = this.#beats.get(name);
+      const is_newer = known === undefined || beat.fence > known.fence;
+      if (is_newer || (beat.fence === known.fence && beat.at >= known.at)) this.#beats.set(name, beat);
+      return true;
+    });
+    this.#last = mine.catch(() => undefined);
+    return mine;
   }
 
   #withBeats(handoffs: Awaited<ReturnType<Store["load"]>>): Awaited<ReturnType<Store["load"]>> {
@@ -149,13 +160,22 @@ export class SharedDisk {
       if (handoff === null || lease === null || beat === undefined || beat.fence !== lease.fence) return handoff;
       const { status } = handoff;
       if (status.state !== "delivered" && status.state !== "working" && status.state !== "waiting") return handoff;
-      const beat_at = Math.max(lease.beat_at, beat.at);
-      return { ...handoff, status: { ...status, lease: { ...lease, beat_at } } };
+      if (beat.at < lease.beat_at) return handoff;
+      const progress = beat.progress ?? handoff.progress;
+      return { ...handoff, status: { ...status, lease: { ...lease, beat_at: beat.at } }, progress };
     });
   }
 
-  #keep<Found extends { readonly id: string }>(session: Session, namespace: string, found: readonly Found[]) {
-    return found.filter(({ id }) => this.#tryToKeep(session, nameOf(namespace, id)));
+  /** Of what others do not keep, so many. */
+  #keep<Found>(
+    session: Session,
+    found: readonly Found[],
+    nameIn: (one: Found) => string,
+    limit: number,
+  ): readonly Found[] {
+    const kept: Found[] = [];
+    for (const one of found) if (kept.length < limit && this.#tryToKeep(session, nameIn(one))) kept.push(one);
+    return kept;
   }
 
   #tryToKeep(session: Session, name: string): boolean {
@@ -206,15 +226,28 @@ export class SharedDisk {
       lanes.set(laneName(seen), await this.#store.laneMembers(seen.namespace, seen.lane, seen.limit));
     }
     const tainted = new Set<string>();
+    const written = new Set<string>();
     const results: UnitResult[] = [];
     for (const unit of units) {
-      const ours = (unit.expects?.lanes ?? []).map(laneName);
-      const isWrong = ours.some((name) => tainted.has(name)) || !(await this.#isAsExpected(unit, lanes));
+      const handoffs = unit.writes.map(({ next: { accepted } }) => nameOf(accepted.namespace, accepted.id));
+      const ours = [...handoffs, ...(unit.expects?.lanes ?? []).map(laneName)];
+      const isWrong =
+        ours.some((name) => tainted.has(name)) ||
+        unit.writes.some((write, nth) => !written.has(handoffs[nth] ?? "") && this.#hasSpokenSince(write)) ||
+        !(await this.#isAsExpected(unit, lanes));
       const [result = "conflict"] = isWrong ? [] : await this.#store.commit([unit]);
       if (result === "conflict") for (const name of ours) tainted.add(name);
+      else for (const name of handoffs) written.add(name);
       results.push(result);
     }
     return results;
+  }
+
+  /** Its holder beat at another node, which was not known where this was decided. */
+  #hasSpokenSince({ heard, next: { accepted } }: Write): boolean {
+    if (heard === undefined || this.#mistakes.heard_ignored === true) return false;
+    const beat = this.#beats.get(nameOf(accepted.namespace, accepted.id));
+    return beat !== undefined && beat.fence === heard.fence && beat.at > heard.at;
   }
 
   async #isAsExpected({ expects }: Unit, lanes: ReadonlyMap<string, readonly string[]>): Promise<boolean> {

@@ -25,6 +25,7 @@ test("a seed repeats itself", async () => {
 test.each<[string, DiskMistakes]>([
   ["a disk that does not hold units against what they expect", { expects_ignored: true }],
   ["a disk on which beats get lost", { beats_dropped: true }],
+  ["a disk that takes a lease away whose holder beat at another node meanwhile", { heard_ignored: true }],
 ])(
   "%s is noticed",
   async (_, mistakes) => {

@@ -72,4 +72,4 @@ export const pruneEvents = `
   WITH gone AS (
     DELETE FROM handfast.event WHERE pos > (SELECT floor FROM handfast.log) AND pos <= $1 RETURNING 1
   ) SELECT count(*) AS events FROM gone`;
-export const raiseFloor = "UPDATE handfast.log SET floor = $1, latest = greatest(latest, $2)";
+export const raiseFloor = "UPDATE handfast.log SET floor = greatest(floor, $1), latest = greatest(latest, $2)";
