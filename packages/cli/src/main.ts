@@ -17,7 +17,10 @@ const { stdout: out, stderr: err, env } = process;
 const [first, ...rest] = process.argv.slice(2);
 // `handfast help send` is what many type first.
 const argv = first === "help" ? [...rest, "--help"] : process.argv.slice(2);
-process.exitCode = await runProgram(await commandsFor(argv), version, {
+const code = await runProgram(await commandsFor(argv), version, {
   ...{ argv, env, cwd: process.cwd(), out, err },
   script: process.argv[1] ?? "",
 });
+process.exitCode = code;
+// A relay that failed half-way through its start has begun things that would go on for good: nothing of it is to.
+if (argv[0] === "start") process.exit(code);

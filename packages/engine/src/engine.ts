@@ -19,7 +19,7 @@ import { DiskRoom } from "./disk-room.ts";
 import { Dispatch } from "./dispatch.ts";
 import { commitUnknown, EngineFault, isAway, stopped, storeAway, unlessConflict } from "./fault.ts";
 import { FollowRecords } from "./follow-records.ts";
-import { goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
+import { decideBy, goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { LiveLeases } from "./live-leases.ts";
 import { Memory } from "./memory.ts";
@@ -293,16 +293,7 @@ export class Engine implements HandoffEngine {
 
   #ask<T>(jobClass: JobClass, bytes: number, wants: Job["wants"], plan: (batch: Batch) => Plan<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#enqueue({
-        class: jobClass,
-        bytes,
-        wants,
-        decide: (batch) => {
-          const { units, answer } = plan(batch);
-          return { units, answer: () => resolve(answer) };
-        },
-        fail: reject,
-      });
+      this.#enqueue({ class: jobClass, bytes, wants, decide: decideBy(plan, resolve), fail: reject });
     });
   }
 

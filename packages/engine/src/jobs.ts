@@ -3,6 +3,7 @@
 import type { Draft } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { EngineLimits } from "./limits.ts";
+import type { Plan } from "./plan.ts";
 import type { UnitBuilder } from "./unit.ts";
 
 export type JobClass = "urgent" | "submit" | "timer";
@@ -37,6 +38,14 @@ export interface Planned {
   /** The units that must be committed for the answer to be true; a conflict runs the job again. */
   readonly units: readonly UnitBuilder[];
   answer(): void;
+}
+
+/** Plans, and tells what came of it once that is safe. */
+export function decideBy<T>(plan: (batch: Batch) => Plan<T>, tell: (answer: T) => void): Job["decide"] {
+  return (batch) => {
+    const { units, answer } = plan(batch);
+    return { units, answer: () => tell(answer) };
+  };
 }
 
 /** A job that asks for nothing: its batch goes on with what the last one had to leave. */

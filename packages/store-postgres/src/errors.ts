@@ -112,6 +112,8 @@ const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
     "no_rights",
     "Let this user create a schema (GRANT CREATE ON DATABASE … TO …), or own the schema handfast.",
   ],
+  "42704": ["bad_url", "Take the setting that the server does not know out of the URL."],
+  "22023": ["bad_url", "Give the setting in the URL a value that the server takes."],
   "53300": [
     "no_connections",
     "A node needs seven: raise what the server (max_connections), the role or the database (CONNECTION LIMIT) allows, or free some.",

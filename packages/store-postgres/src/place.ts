@@ -23,7 +23,7 @@ export function isPostgresUrl(url: string): boolean {
 
 export function placeOf(url: string): Place {
   const groups = parts.exec(url)?.groups;
-  if (groups === undefined || !Object.values(groups).every(isEncoded)) {
+  if (groups === undefined || !Object.values(groups).every(isEncoded) || !portsOf(groups["hosts"]).every(isPort)) {
     throw new PostgresStoreError(
       "bad_url",
       "The store's URL cannot be read. Write it as postgres://USER:PASSWORD@HOST:5432/DATABASE; in the password, characters such as @ / : % are written in percent-encoding.",
@@ -37,6 +37,14 @@ export function placeOf(url: string): Place {
 /** The URL as it may be shown: without the password, and without settings. */
 export function shownUrl(url: string): string {
   return `postgres://${placeOf(url).shown}`;
+}
+
+function portsOf(hosts = ""): readonly number[] {
+  return Array.from(hosts.matchAll(/:(\d+)(?=,|$)/g), ([, port]) => Number(port));
+}
+
+function isPort(port: number): boolean {
+  return port > 0 && port < 65_536;
 }
 
 function isEncoded(part: string | undefined): boolean {
