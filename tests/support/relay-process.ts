@@ -72,11 +72,12 @@ export class RelayProcess {
 
   async start(): Promise<void> {
     const { environment = {}, under = [] } = this.#surroundings;
+    const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
     const own = [process.execPath, main, "--port", `${this.#port}`, "--data", this.directory, ...this.#arguments];
     const [command = "", ...rest] = [...under, ...own];
     const child = spawn(command, rest, {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: process.env["PATH"] ?? "", ...environment },
+      env: { PATH, NODE_COMPILE_CACHE, ...environment },
     });
     this.#child = child;
     // Whoever started it and exits takes it along.

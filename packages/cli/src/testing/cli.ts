@@ -37,11 +37,11 @@ export class Cli {
   }
 
   spawn(words: readonly string[], { stdin, env = {} }: CliOptions = {}): CliProcess {
-    const { PATH = "" } = process.env;
+    const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
     const home = join(this.folder, "home");
     const child = spawn(execPath, [bin, ...words], {
       cwd: this.folder,
-      env: { PATH, HOME: this.folder, HANDFAST_HOME: home, ...this.#env, ...env },
+      env: { PATH, NODE_COMPILE_CACHE, HOME: this.folder, HANDFAST_HOME: home, ...this.#env, ...env },
     });
     child.stdin.end(stdin);
     const running = new CliProcess(child);

@@ -83,7 +83,7 @@ export class RelayProcess {
   async #start(): Promise<void> {
     const { mutant = null, mode = "development", flags = [] } = this.#options;
     if (this.#isDisposed) throw new Error("the relay was disposed of");
-    const { PATH = "" } = process.env;
+    const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
     const child = spawn(
       process.execPath,
       [
@@ -104,6 +104,7 @@ export class RelayProcess {
         stdio: ["ignore", "pipe", "pipe"],
         env: {
           PATH,
+          NODE_COMPILE_CACHE,
           HANDFAST_OPERATOR_TOKEN: operator_token,
           ...(mutant === null ? {} : { MUTANT_OF_HANDFAST: mutant }),
         },

@@ -53,7 +53,9 @@ export class Handfast {
   }
 
   spawn(token: string, words: readonly string[]) {
-    const env = { HOME: this.home, HANDFAST_HOME: this.home, HANDFAST_URL: this.relay.url, HANDFAST_TOKEN: token };
+    const { NODE_COMPILE_CACHE = "" } = process.env;
+    const home = { HOME: this.home, HANDFAST_HOME: this.home };
+    const env = { NODE_COMPILE_CACHE, ...home, HANDFAST_URL: this.relay.url, HANDFAST_TOKEN: token };
     return spawn(execPath, [bin, ...words], { env, cwd: this.home, stdio: ["ignore", "pipe", "pipe"] });
   }
 }
