@@ -154,7 +154,7 @@ describe.each([1, 2])("with %i at work", (nodes) => {
     await scene.refusals(3);
     for (const refused of scene.refused) expectPassing(refused, [503]);
     const ready = await fetch(`${relays[0]?.url}/readyz`);
-    expect([ready.status, await ready.text()]).toEqual([503, expect.stringMatching(/read-only/)]);
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringMatching(/takes no writes/)]);
     await server.ask("postgres", "ALTER SYSTEM RESET default_transaction_read_only");
     await server.ask("postgres", "SELECT pg_reload_conf()");
     await scene.expectWell();

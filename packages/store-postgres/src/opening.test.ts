@@ -86,7 +86,7 @@ describe("a store that cannot be opened says why, and what to do", () => {
     await server.ask("postgres", `ALTER DATABASE ${database} SET default_transaction_read_only = on`);
     expect(await refusal(server.url(database))).toMatchObject({
       fault: "read_only",
-      message: expect.stringContaining("primary"),
+      message: expect.stringContaining("default_transaction_read_only"),
     });
   });
 

@@ -39,6 +39,7 @@ export const accepting: readonly Mutant[] = [
       // Nobody was heard while it took: that silence was not theirs.
       if (this.now() - began >= this.#limits.stall_ms) this.#pulse.resume();
       this.#memory.remember(batch.units);
+      this.#others?.settled();
       if (this.#others === null) tellEvents(batch.units, resumed_at, this.#options, this.#askerWork);
       this.#claims.handOver(served);
       this.#answer(plans);`,
