@@ -15,7 +15,8 @@ export default defineConfig({
     reporters: ["default", "./scripts/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // More than the cores of a small machine: much of what the tests do is wait.
+    maxWorkers: 3,
     // Files share a process, and with it what they import: of a whole run, importing took 202 s anew for each file, and takes 44 s so.
     isolate: false,
   },

@@ -4,8 +4,8 @@ import { Keys } from "@handfast/adapter-kit";
 import type * as agents from "@openai/agents";
 import { contentOf } from "./tool.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: agents of every kind of context and output, as the SDK itself takes them.
-export type AnyAgent = agents.Agent<any, any>;
+/** Agents of every kind of context and output, as the SDK itself takes them. */
+export type AnyAgent = Parameters<typeof agents.RunState.fromString>[0];
 export type AnyState = agents.RunState<unknown, AnyAgent>;
 
 /**

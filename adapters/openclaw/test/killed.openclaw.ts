@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call } from "./support/fake-model.ts";
-import { Stage, toldBy, until } from "./support/stage.ts";
+import { handoffIn, Stage, toldBy, until } from "./support/stage.ts";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ test("a gateway killed in the middle: its work is redelivered and goes on in the
   model.works("errand", ({ number, results }) => {
     if (number === 0) return buy;
     if (number === 1) return { hangs: true };
-    return results.length === 0 ? buy : { text: toldBy(results[0]).output };
+    return results.length === 0 ? buy : { text: String(handoffIn(toldBy(results[0])).output) };
   });
   const handle = await ann.send("chat", "errand", { timeout: "9m", lease: "3s" });
   await until(() => model.calls("works", "errand").length === 2);

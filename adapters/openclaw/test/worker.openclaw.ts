@@ -4,7 +4,7 @@ import { HandoffError } from "@handfast/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call } from "./support/fake-model.ts";
 import { guide_config } from "./support/guide.ts";
-import { claw, Stage, toldBy, until } from "./support/stage.ts";
+import { claw, handoffIn, memberOf, Stage, toldBy, until } from "./support/stage.ts";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -99,7 +99,9 @@ test("streams its text, and reports progress", async () => {
 test("asks the sender, and goes on with the answer", async () => {
   const ann = await stage.connect("ann");
   stage.model.works("riddle", ({ number, results }) =>
-    number === 0 ? call("handfast_ask", { question: "Which one?" }) : { text: `It is ${toldBy(results[0]).answer}.` },
+    number === 0
+      ? call("handfast_ask", { question: "Which one?" })
+      : { text: `It is ${memberOf(toldBy(results[0]), "answer")}.` },
   );
   const handle = await ann.send("chat", "riddle", { timeout: "3m" });
   for await (const question of ann.questions()) {
@@ -162,7 +164,7 @@ test("two agents of one gateway hand work to each other", async () => {
   stage.model.sends("relayed", ({ number, results }) =>
     number === 0
       ? call("handfast_send", { capability: "summarize", input: { text: "relayed" }, wait_seconds: 60 })
-      : { text: `${toldBy(results[0]).output.summary}!` },
+      : { text: `${memberOf(handoffIn(toldBy(results[0])).output, "summary")}!` },
   );
   stage.model.works("relayed", () => ({ text: '{"summary":"Baton"}' }));
   expect(await stage.gateway.turn("agent:main:pair", "relayed")).toBe("Baton!");
@@ -174,7 +176,7 @@ test("what is sent while working belongs to that work, and is not sent twice", a
   const server = await bob.serve({ lend: (thing: string) => `a ${thing}` });
   const lend = call("handfast_send", { capability: "lend", input: "ladder" });
   stage.model.works("borrowing", ({ number, results }) =>
-    number < 2 ? lend : { text: `I have ${toldBy(results[0]).output}.` },
+    number < 2 ? lend : { text: `I have ${handoffIn(toldBy(results[0])).output}.` },
   );
   const handle = await ann.send("chat", "borrowing", { timeout: "3m" });
   expect(await handle.result()).toBe("I have a ladder.");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, type ConnectOptions, connect } from "@handfast/client";
 import { operator_token, TestRelay } from "../../../../packages/relay/src/testing/test-relay.ts";
+import type { Told } from "../../src/told.ts";
 import { FakeModel } from "./fake-model.ts";
 import { Gateway } from "./gateway.ts";
 
@@ -78,7 +79,28 @@ export async function until<Value>(
 }
 
 /** The JSON that a tool told the model. */
-// biome-ignore lint/suspicious/noExplicitAny: tests read results as a model does, without a type for each.
-export function toldBy(result: string | undefined): any {
+export function toldBy(result: string | undefined): unknown {
   return JSON.parse(result ?? "null");
+}
+
+/** The handoff that was told of. */
+export function handoffIn(told: unknown): Told {
+  if (!isTold(told)) throw new Error(`no handoff was told of: ${JSON.stringify(told)}`);
+  return told;
+}
+
+/** The handoffs that were awaited together. */
+export function handoffsIn(told: unknown): readonly Told[] {
+  const handoffs = memberOf(told, "handoffs");
+  if (!Array.isArray(handoffs)) throw new Error(`no handoffs were told of: ${JSON.stringify(told)}`);
+  return handoffs.map(handoffIn);
+}
+
+function isTold(told: unknown): told is Told {
+  return typeof memberOf(told, "handoff") === "string";
+}
+
+/** Undefined where there is none. */
+export function memberOf(told: unknown, name: string): unknown {
+  return typeof told === "object" && told !== null ? Reflect.get(told, name) : undefined;
 }
