@@ -25,6 +25,8 @@ export interface CoreLimits {
   readonly preference_ms: Duration;
   /** How long a handoff may be held back for the agent that served its lane or conversation last. */
   readonly sticky_ms: Duration;
+  /** For so long work is left to workers of the node it came to, and a worker that left is likely to ask again. */
+  readonly stays_ms: Duration;
   /** The share of choices that goes to agents of which little is measured, where there are others. */
   readonly newcomer_share: number;
   /** Ended and taken, and no open dead letter: kept this long after the last of these acts. */
@@ -57,6 +59,7 @@ export const coreLimits: CoreLimits = {
   priority_bonus_ms: 30 * second,
   preference_ms: 10 * second,
   sticky_ms: 10 * second,
+  stays_ms: 50,
   newcomer_share: 0.05,
   keep_taken_ms: 7 * day,
   keep_untaken_ms: 30 * day,

@@ -16,5 +16,6 @@ export { coreLimits } from "./limits.ts";
 export type { Routing, Standing, Tie } from "./routing.ts";
 export { tiesOf, unmeasured } from "./routing.ts";
 export { takes } from "./seats.ts";
+export { areAsking, stays } from "./stays.ts";
 export { reserved_key_prefix } from "./submit.ts";
 export type { Why, WhyRule } from "./why.ts";

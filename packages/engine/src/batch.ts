@@ -24,6 +24,7 @@ import type { BatchSurroundings } from "./batch-surroundings.ts";
 import { Guesses } from "./guesses.ts";
 import type { Holder, Wants } from "./jobs.ts";
 import { Names } from "./names.ts";
+import { readHeld } from "./read-held.ts";
 import { Answers, Missing } from "./reading.ts";
 import type { Enclosure } from "./requests.ts";
 import type { Body } from "./store.ts";
@@ -330,12 +331,7 @@ export class Batch {
   }
 
   #askHeld({ namespace, agent, worker, request_id }: Holder): [string, () => Promise<readonly Handoff[]>] {
-    const ask = async () => {
-      const { store } = this.#around;
-      const ids = await store.held(namespace, agent, worker, ...(this.isShared ? [request_id] : []));
-      if (ids.length === 0) return [];
-      return (await store.load(namespace, ids)).filter((handoff) => handoff !== null);
-    };
+    const ask = () => readHeld(this.#around.store, { namespace, agent, worker, request_id }, this.isShared);
     return [`${namespace} ${agent} ${worker} ${request_id}`, ask];
   }
 

@@ -47,6 +47,8 @@ export class BodyCache {
     if (kept === undefined) return;
     this.#kept.delete(namespace, id);
     this.#order.delete(kept);
+    // The order outlives it in tables that nobody can reach (see `Passing`): they must not lead to its bodies.
+    kept.bodies.length = 0;
     this.#bytes -= kept.bytes;
   }
 

@@ -3,6 +3,7 @@
  * that serve it, so that thousands of claims for other work cost nothing.
  */
 
+import { areAsking, type CoreLimits, type Time } from "@handfast/core";
 import { Names } from "./names.ts";
 import type { WaitingClaim } from "./workers.ts";
 
@@ -13,6 +14,8 @@ export interface ClaimGroup {
   readonly claims: Set<WaitingClaim>;
   /** Queues in which something may be ready on disk that this group has not looked for. */
   readonly due: Set<string>;
+  /** When the last claim of it was answered or given up; null: none was yet. */
+  left_at: Time | null;
 }
 
 /** Groups are kept while nobody waits in them, so that a worker that comes back knows its queues to be empty. */
@@ -37,8 +40,19 @@ export class ClaimGroups {
     this.#trim();
   }
 
-  leave(waiting: WaitingClaim): void {
-    waiting.group?.claims.delete(waiting);
+  leave(waiting: WaitingClaim, now: Time): void {
+    const { group } = waiting;
+    if (group === null) return;
+    group.claims.delete(waiting);
+    group.left_at = now;
+  }
+
+  /** Whether somebody asks for work of this queue, or did so a moment ago. */
+  isAskedFor(namespace: string, queue: string, now: Time, limits: CoreLimits): boolean {
+    for (const { claims, left_at } of this.serving(namespace, queue)) {
+      if (areAsking({ are_waiting: claims.size > 0, left_at }, now, limits)) return true;
+    }
+    return false;
   }
 
   /** Something in this queue was left ready on disk. */
@@ -76,7 +90,14 @@ export class ClaimGroups {
   }
 
   #found(namespace: string, agent: string, queues: readonly string[]): ClaimGroup {
-    const group = { namespace, agent, queues, claims: new Set<WaitingClaim>(), due: new Set(queues) };
+    const group: ClaimGroup = {
+      namespace,
+      agent,
+      queues,
+      claims: new Set<WaitingClaim>(),
+      due: new Set(queues),
+      left_at: null,
+    };
     this.#due.add(group);
     this.#byAgent.set(namespace, agent, (this.#byAgent.get(namespace, agent) ?? new Set()).add(group));
     for (const queue of queues) {

@@ -2,31 +2,33 @@
 
 import { type Handoff, liveLease, type Time } from "@handfast/core";
 import type { Batch } from "./batch.ts";
-import type { Job, Planned } from "./jobs.ts";
+import type { Holder, Job, Planned } from "./jobs.ts";
 import type { EngineOptions } from "./options.ts";
 import type { Claim } from "./requests.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { WaitingClaim, Workers } from "./workers.ts";
 
+type ReadHeld = (holder: Holder) => Promise<readonly Handoff[]>;
+
 export class Claims {
   readonly #workers: Workers;
   readonly #surroundings: Surroundings;
   readonly #now: () => Time;
-  /** Other nodes lease too: what a worker holds is on disk, not here. */
-  readonly #isShared: boolean;
+  /** Null: only this node leases, and knows what a worker holds. Otherwise that is on disk, not here. */
+  readonly #readHeld: ReadHeld | null;
   readonly #onClaim: EngineOptions["onClaim"];
 
   constructor(
     workers: Workers,
     surroundings: Surroundings,
     now: () => Time,
-    isShared: boolean,
+    readHeld: ReadHeld | null,
     onClaim: EngineOptions["onClaim"],
   ) {
     this.#workers = workers;
     this.#surroundings = surroundings;
     this.#now = now;
-    this.#isShared = isShared;
+    this.#readHeld = readHeld;
     this.#onClaim = onClaim;
   }
 
@@ -41,7 +43,7 @@ export class Claims {
         over = true;
         cancelTimer();
         claim.signal?.removeEventListener("abort", goneAway);
-        this.#workers.remove(waiting);
+        this.#workers.remove(waiting, this.#now());
         act();
       };
       const waiting: WaitingClaim = {
@@ -67,20 +69,24 @@ export class Claims {
       if (claim.wait_ms > 0) cancelTimer = this.#surroundings.schedule(claim.wait_ms, giveUp);
       claim.signal?.addEventListener("abort", goneAway);
       if (claim.signal?.aborted) return goneAway();
-      enqueue({
-        class: "urgent",
-        bytes: 0,
-        wants: this.#isShared ? [{ holder: claim }] : [],
-        decide: (batch) => {
-          const { units, answer } = this.#plan(batch, waiting, () => over);
-          const settle = () => {
-            answer();
-            this.#onClaim?.(performance.now() - began);
-          };
-          return { units, answer: settle };
-        },
-        fail: waiting.fail,
-      });
+      const ask = (held: readonly Handoff[] | null) =>
+        enqueue({
+          class: "urgent",
+          bytes: 0,
+          wants: this.#readHeld !== null && held === null ? [{ holder: claim }] : [],
+          decide: (batch) => {
+            const { units, answer } = this.#plan(batch, waiting, held, () => over);
+            const settle = () => {
+              answer();
+              this.#onClaim?.(performance.now() - began);
+            };
+            return { units, answer: settle };
+          },
+          fail: waiting.fail,
+        });
+      if (this.#readHeld === null) return ask(null);
+      // Read before its batch is made, so that nobody else's answer waits for it. Where that fails the batch reads, and finds out why.
+      this.#readHeld(claim).then(ask, () => ask(null));
     });
   }
 
@@ -118,12 +124,14 @@ export class Claims {
   }
 
   /** A repeated request gets the same leases; a new one joins those that wait and takes part in this batch's dispatch. */
-  #plan(batch: Batch, waiting: WaitingClaim, isOver: () => boolean): Planned {
+  #plan(batch: Batch, waiting: WaitingClaim, held: readonly Handoff[] | null, isOver: () => boolean): Planned {
     const { claim } = waiting;
+    // Given up while it was being read what its worker holds: it may have asked again since.
+    if (isOver()) return { units: [], answer: () => {} };
     const was_gone = this.#workers.hasLeft(claim);
     waiting.queues = claim.queues();
     this.#workers.seen(claim, waiting.queues, batch.now);
-    if (this.#isShared || !this.#workers.isRecalled(claim)) this.#recall(batch, claim);
+    if (this.#readHeld !== null || !this.#workers.isRecalled(claim)) this.#recall(claim, held ?? batch.held(claim));
     const same = this.#stillHeld(batch, claim);
     if (same.length > 0) {
       this.#workers.toldAgain(same);
@@ -133,12 +141,12 @@ export class Claims {
     }
     const before = this.#workers.sameRequest(claim);
     before?.finish([]);
+    this.#workers.takesBack(claim, claim.wait_ms === 0 && (before !== undefined || was_gone));
     if (!isOver()) this.#workers.add(waiting);
     const answer = () => {
       if (claim.wait_ms > 0 || waiting.given.length > 0) return;
       waiting.finish([]);
-      // It waited, and only takes that back now: so does a worker that stops.
-      if (before !== undefined || was_gone) this.#workers.left(claim, batch.now);
+      if (this.#workers.isTakingBack(claim)) this.#workers.left(claim, batch.now);
     };
     return { units: [], answer };
   }
@@ -153,9 +161,8 @@ export class Claims {
   }
 
   /** Leases that this worker held before the relay's start, by the request that got them. */
-  #recall(batch: Batch, claim: Claim): void {
+  #recall(claim: Claim, held: readonly Handoff[]): void {
     const { namespace, agent, worker } = claim;
-    const held = batch.held(claim);
     this.#workers.recalled(claim);
     for (const [request_id, handoffs] of Map.groupBy(held, (handoff) => liveLease(handoff)?.request_id ?? "")) {
       const request = { namespace, agent, worker, request_id };

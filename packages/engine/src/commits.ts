@@ -1,10 +1,10 @@
 /** Takes a planned batch to the store, and notes with each of its units what became of it. */
 
-import { type Duration, liveLease, type Time } from "@handfast/core";
+import { type Duration, liveLease, stays, type Time } from "@handfast/core";
 import type { Batch } from "./batch.ts";
 import type { ClockMark } from "./clock-mark.ts";
 import type { OtherNodes } from "./other-nodes.ts";
-import type { Beat, Store, Unit } from "./store.ts";
+import type { Beat, Store, Unit, Write } from "./store.ts";
 import type { Pending, UnitBuilder } from "./unit.ts";
 
 interface CommitsOptions {
@@ -12,6 +12,8 @@ interface CommitsOptions {
   readonly mark: ClockMark;
   /** Null: nobody else writes to the store. */
   readonly others: OtherNodes | null;
+  /** Whether a worker asks here for work of this queue, or did so a moment ago. */
+  readonly isAskedFor: (namespace: string, queue: string, now: Time) => boolean;
   readonly onCommit: ((units: number, took_ms: Duration) => void) | undefined;
 }
 
@@ -44,6 +46,16 @@ export class Commits {
     if (beside !== null && results[sent.length] === "ok") mark.committed(beside);
   }
 
+  /** Each write for itself: of one unit some may stay here, and others not. */
+  #staying(unit: Unit, now: Time): Unit {
+    const { isAskedFor } = this.#options;
+    const isStaying = ({ next, find, expected_version }: Write) =>
+      stays(next, find, expected_version === 0, (queue) => isAskedFor(next.accepted.namespace, queue, now));
+    return unit.writes.some(isStaying)
+      ? { ...unit, writes: unit.writes.map((write) => (isStaying(write) ? { ...write, stays: true } : write)) }
+      : unit;
+  }
+
   /** An empty commit leaves what was kept for this batch to other nodes. */
   async #shared(
     others: OtherNodes,
@@ -52,7 +64,7 @@ export class Commits {
     sent: readonly UnitBuilder[],
   ): Promise<void> {
     const { resumed_at } = batch.timing;
-    const units = decided.map((unit) => ({ ...unit, resumed_at }));
+    const units = decided.map((unit) => ({ ...this.#staying(unit, batch.now), resumed_at }));
     others.sending(units);
     const results = await this.#send(units, sent);
     others.unsent(units.filter((_, index) => results[index] !== "ok"));

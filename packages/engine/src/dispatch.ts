@@ -133,11 +133,12 @@ export class Dispatch {
     const reach = new Map<string, number>();
     const cut = new Set<string>();
     const inFlight = look?.routing().inFlight;
+    const { stays_ms } = batch.timing.limits;
     const shared = new Map<string, readonly Ready[]>();
     const free = freeGroups(this.#workers.groups.due(namespace), this.#limits.deliveries_per_batch);
     const demands = demandByQueue(free, this.#limits.deliveries_per_batch);
     const read = async (queue: string, agent: string, limit: number): Promise<readonly Ready[]> => {
-      const candidates = await this.#store.candidates({ namespace, queues: [queue], agent, limit });
+      const candidates = await this.#store.candidates({ namespace, queues: [queue], agent, limit, stays_ms });
       for (const ready of candidates) {
         if (!batch.changedHere(namespace, ready.id) && !this.#isPoison(batch, namespace, ready))
           found.set(ready.id, ready);

@@ -19,7 +19,7 @@ import { DiskRoom } from "./disk-room.ts";
 import { Dispatch } from "./dispatch.ts";
 import { commitUnknown, EngineFault, isAway, stopped, storeAway, unlessConflict } from "./fault.ts";
 import { FollowRecords } from "./follow-records.ts";
-import { decideBy, goOn, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
+import { decideBy, goOn, type Holder, type Job, type JobClass, JobQueue, lookAtStore, type Planned } from "./jobs.ts";
 import { type EngineLimits, engineLimits } from "./limits.ts";
 import { LiveLeases } from "./live-leases.ts";
 import { Memory } from "./memory.ts";
@@ -28,6 +28,7 @@ import type { EngineOptions } from "./options.ts";
 import { OtherNodes } from "./other-nodes.ts";
 import { type Plan, planCommand, planDue, planEntries, planRecords, planRedrive, planSubmit } from "./plan.ts";
 import { Poison } from "./poison.ts";
+import { readHeld } from "./read-held.ts";
 import { planned } from "./reading.ts";
 import type {
   Answer,
@@ -102,7 +103,8 @@ export class Engine implements HandoffEngine {
     this.#upkeep = new Upkeep({ store, room: this.#room, jobs: this.#jobs, limits: this.#limits, clock: this.#clock });
     const isLeased = (namespace: string, id: string) => this.#memory.cache.isLeased(namespace, id);
     this.#workers = new Workers(this.#limits, isLeased, options.onWorkerLeft);
-    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), sharing !== undefined, options.onClaim);
+    const held = sharing === undefined ? null : (holder: Holder) => readHeld(store, holder, true);
+    this.#claims = new Claims(this.#workers, surroundings, () => this.now(), held, options.onClaim);
     const poison = new Poison();
     this.#served = new Served(store, this.#limits.remembered_ties);
     const { standing, onBug } = options;
@@ -130,9 +132,12 @@ export class Engine implements HandoffEngine {
     this.otherRecords = FollowRecords.of(sharing, options.records, this.#limits.follow_records);
     const here = { clock: this.#clock, workers: this.#workers, leases: this.#leases, served: this.#served };
     const followed = { timers: this.#timers, records: this.otherRecords, goOn: () => this.#enqueue(goOn) };
-    this.#news = new News({ store, ...here, ...followed });
+    this.#news = new News({ store, surroundings, stays_ms: this.#coreLimits.stays_ms, ...here, ...followed });
     this.#others = sharing === undefined ? null : this.#follow(sharing);
-    this.#commits = new Commits({ store, mark: this.#mark, others: this.#others, onCommit: options.onCommit });
+    const isAskedFor = (namespace: string, queue: string, now: Time) =>
+      this.#workers.groups.isAskedFor(namespace, queue, now, this.#coreLimits);
+    const told = { others: this.#others, onCommit: options.onCommit };
+    this.#commits = new Commits({ store, mark: this.#mark, isAskedFor, ...told });
   }
 
   get state(): EngineState {

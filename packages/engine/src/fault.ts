@@ -30,6 +30,11 @@ export function isAway(error: unknown): error is Error {
   return error instanceof Error && "is_away" in error && error.is_away === true;
 }
 
+/** Whether a store says that this is not done through the relay, but by tools of its own. */
+export function isElsewhere(error: unknown): error is Error {
+  return error instanceof Error && "is_elsewhere" in error && error.is_elsewhere === true;
+}
+
 /** False: what it was about was changed by somebody else each time. */
 export async function unlessConflict(asked: Promise<boolean>): Promise<boolean> {
   try {

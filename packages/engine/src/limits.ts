@@ -32,8 +32,8 @@ export interface EngineLimits {
   readonly stall_ms: Duration;
   /** What other nodes committed is looked for about this often, so many events and records at a time. */
   readonly follow_every_ms: Duration;
-  /** However many signals come: between two looks because of them lies so much at least. */
-  readonly follow_gap_ms: Duration;
+  /** However many signals come: between two looks because of them lies so much at least, and more the more the last one found. */
+  readonly follow_gap: { readonly least_ms: Duration; readonly most_ms: Duration; readonly per_event_ms: number };
   readonly follow_events: number;
   readonly follow_records: number;
   readonly cached_handoffs: number;
@@ -75,7 +75,7 @@ export const engineLimits: EngineLimits = {
   pulse_ms: second / 2,
   stall_ms: second,
   follow_every_ms: second / 2,
-  follow_gap_ms: 5,
+  follow_gap: { least_ms: 5, most_ms: 50, per_event_ms: 0.5 },
   follow_events: 2_000,
   follow_records: 2_000,
   cached_handoffs: 20_000,

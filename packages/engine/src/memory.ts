@@ -90,10 +90,14 @@ export class Memory {
       wake.add(wakeKey.log(namespace));
       return;
     }
-    this.cache.set(next);
     if (expected_version === 0) this.#count(namespace, from, 1);
-    for (const body of bodies) this.bodies.add(namespace, id, body);
-    if (isTaken(next)) this.bodies.delete(namespace, id);
+    if (isTaken(next)) {
+      this.cache.delete(namespace, id);
+      this.bodies.delete(namespace, id);
+    } else {
+      this.cache.set(next);
+      for (const body of bodies) this.bodies.add(namespace, id, body);
+    }
     if (find !== null) this.#changed({ next, events: pending.events, find }, wake);
   }
 
@@ -143,7 +147,7 @@ export class Memory {
   }
 }
 
-/** Its sender has the outcome: nobody will ask for the bodies soon. */
+/** Its sender has the outcome: nobody will ask for it soon. */
 function isTaken({ status }: Handoff): boolean {
   return hasEnded(status) && status.taken_at !== null;
 }

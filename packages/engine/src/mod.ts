@@ -1,12 +1,13 @@
 export type { Chunks } from "./chunks.ts";
 export { readResumes } from "./clock-mark.ts";
 export { Engine } from "./engine.ts";
-export { EngineFault, isAway, storeAway } from "./fault.ts";
+export { EngineFault, isAway, isElsewhere, storeAway } from "./fault.ts";
 export type { RecordsFollowed } from "./follow-records.ts";
 export type * from "./kept.ts";
 export type { EngineLimits } from "./limits.ts";
 export { engineLimits } from "./limits.ts";
 export type { EngineOptions } from "./options.ts";
+export { Passing } from "./passing.ts";
 export type * from "./requests.ts";
 export type * from "./schema-steps.ts";
 export type * from "./store.ts";

@@ -2,8 +2,11 @@
  * A map by namespace and name (an id, an agent, a lane). Two steps instead of one joined key: a name keeps the hash it was
  * given once, a joined text would be made and hashed anew at every look.
  */
+
+import { Passing } from "./passing.ts";
+
 export class Names<Value> {
-  readonly #spaces = new Map<string, Map<string, Value>>();
+  readonly #spaces = new Map<string, Passing<string, Value>>();
   #size = 0;
 
   get size(): number {
@@ -21,7 +24,7 @@ export class Names<Value> {
   set(namespace: string, name: string, value: Value): void {
     let space = this.#spaces.get(namespace);
     if (space === undefined) {
-      space = new Map();
+      space = new Passing();
       this.#spaces.set(namespace, space);
     }
     const before = space.size;

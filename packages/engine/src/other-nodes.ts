@@ -17,7 +17,7 @@ interface OtherNodesOptions {
   readonly store: Store;
   readonly memory: Memory;
   readonly surroundings: Surroundings;
-  readonly limits: Pick<EngineLimits, "follow_every_ms" | "follow_gap_ms" | "follow_events">;
+  readonly limits: Pick<EngineLimits, "follow_every_ms" | "follow_gap" | "follow_events">;
   readonly now: () => Time;
   /** Every event of all nodes, this one's too, in the log's order. */
   readonly tell: (met: Met) => void;
@@ -41,7 +41,11 @@ export interface Look {
   readonly is_whole: boolean;
   /** Records may have been written. */
   readonly has_records: boolean;
+  /** Work may have been left that no worker of its node asks for. */
+  readonly has_left: boolean;
 }
+
+const nothing_yet: Look = { is_whole: false, has_records: false, has_left: false };
 
 export class OtherNodes {
   readonly #options: OtherNodesOptions;
@@ -53,11 +57,12 @@ export class OtherNodes {
   #after_pos = 0;
   #seen_until: Time = 0;
   #looked_at: Time = 0;
+  #found_last = 0;
   #running = false;
   #looking: Promise<void> | null = null;
   #asked = false;
   #is_armed = false;
-  #look_at: Look = { is_whole: false, has_records: false };
+  #look_at = nothing_yet;
   #cancel: () => void = () => {};
   #unlisten: () => void = () => {};
 
@@ -83,7 +88,7 @@ export class OtherNodes {
     this.#running = true;
     const { sharing, onText } = this.#options;
     const unlisten = [
-      sharing.listen((_, has_records) => this.#lookSoon({ is_whole: false, has_records })),
+      sharing.listen((_, among) => this.#lookSoon({ is_whole: false, ...among })),
       sharing.listenToText(onText),
     ];
     this.#unlisten = () => {
@@ -128,15 +133,19 @@ export class OtherNodes {
     const delay_ms = limits.follow_every_ms * (0.5 + surroundings.random());
     this.#cancel = surroundings.schedule(delay_ms, () => {
       this.#is_armed = false;
-      this.#lookSoon({ is_whole: true, has_records: true });
+      this.#lookSoon({ is_whole: true, has_records: true, has_left: true });
     });
   }
 
-  #lookSoon({ is_whole, has_records }: Look): void {
+  #lookSoon({ is_whole, has_records, has_left }: Look): void {
     if (!this.#running) return;
     this.#asked = true;
-    const { is_whole: was_whole, has_records: had_records } = this.#look_at;
-    this.#look_at = { is_whole: is_whole || was_whole, has_records: has_records || had_records };
+    const before = this.#look_at;
+    this.#look_at = {
+      is_whole: is_whole || before.is_whole,
+      has_records: has_records || before.has_records,
+      has_left: has_left || before.has_left,
+    };
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;
       if (!this.#is_armed) this.#arm();
@@ -154,6 +163,7 @@ export class OtherNodes {
         this.#looked_at = looked_at;
         const followed = await sharing.follow(this.#after_pos, limits.follow_events);
         if (!this.#running) return;
+        this.#found_last = followed.length;
         const met = followed.flatMap(eventOf);
         if (met.some(({ event }) => this.#under_way.has(handoffOf(event)))) await this.#settled.promise;
         if (!this.#running) return;
@@ -167,17 +177,19 @@ export class OtherNodes {
         else this.#seen_until = looked_at;
       }
       const look = this.#look_at;
-      this.#look_at = { is_whole: false, has_records: false };
+      this.#look_at = nothing_yet;
       if (this.#running) await onLook(look);
     } catch (error) {
       onFault(error);
     }
   }
 
-  /** What comes within it is looked at together. The first signal after a quiet time waits for nothing. */
+  /** What comes within it is looked at together, and more of it the more there is. The first signal after a quiet time waits for nothing. */
   async #gap(): Promise<void> {
     const { limits, surroundings, now } = this.#options;
-    const left_ms = this.#looked_at + limits.follow_gap_ms - now();
+    const { least_ms, most_ms, per_event_ms } = limits.follow_gap;
+    const gap_ms = Math.min(most_ms, Math.max(least_ms, this.#found_last * per_event_ms));
+    const left_ms = this.#looked_at + gap_ms - now();
     if (left_ms > 0) await new Promise<void>((resolve) => surroundings.schedule(left_ms, resolve));
   }
 
@@ -207,7 +219,7 @@ export class OtherNodes {
 
 /** An entry of no handoff is left out: nobody waits for those but who follows the log. */
 function eventOf(followed: FollowedEvent): readonly Met[] {
-  const event: HandoffEvent | { readonly handoff?: undefined } = JSON.parse(followed.json);
+  const event: HandoffEvent | { readonly handoff?: undefined } = followed.told ?? JSON.parse(followed.json);
   return event.handoff === undefined ? [] : [{ ...followed, event }];
 }
 

@@ -231,5 +231,26 @@ export function describeSharedCommits(
       expect(await ids(one)).toEqual(["b"]);
       expect(await one.commit([])).toEqual([]);
     });
+
+    it("what stays is given to its own node first, and to the others after a moment; what does not, to all at once", async () => {
+      const query = { namespace: "default", queues: ["capability:research"], agent: "", limit: 9 };
+      const ids = async (store: Store, stays_ms: number) => {
+        const found = (await store.candidates({ ...query, stays_ms })).map(({ id }) => id);
+        expect(await store.commit([])).toEqual([]);
+        return found;
+      };
+      const now = (await one.sharing?.now()) ?? 0;
+      // However long the test takes: what is accepted now stays for a long moment still, and for a short one no more.
+      const ready = (id: string, accepted_at: number, stays: boolean) =>
+        unit({ ...accept(sampleHandoff(id, { accepted_at })), stays });
+      await one.commit([ready("old", now - 600_000, true)]);
+      await one.commit([ready("fresh", now, true)]);
+      await one.commit([ready("anybody's", now + 1, false)]);
+      // By a clock that was ahead of the one there is now.
+      await one.commit([ready("ahead", now + 600_000, true)]);
+      expect(await ids(one, 60_000)).toEqual(["old", "fresh", "anybody's", "ahead"]);
+      expect(await ids(other, 60_000)).toEqual(["old", "anybody's", "ahead"]);
+      expect(await ids(other, 3_600_000)).toEqual(["anybody's"]);
+    });
   });
 }

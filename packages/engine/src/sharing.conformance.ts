@@ -29,7 +29,46 @@ export function describeSharing(name: string, open: () => Promise<SharedStores>)
         const followed = await one.follow(0, 10);
         expect(followed.map(({ resumed_at }) => resumed_at)).toEqual([17, undefined]);
         const { events } = await stores.other.events({ namespace: "default", after_pos: 0, limit: 10 });
-        expect(events).toEqual(followed.map(({ namespace: _, ...event }) => event));
+        expect(events).toEqual(followed.map(({ namespace: _, told: __, ...event }) => event));
+        for (const { json, told } of followed) if (told !== undefined) expect(told).toEqual(JSON.parse(json));
+      });
+    });
+
+    describe("whoever follows the log", () => {
+      const idsOf = (followed: readonly { readonly json: string }[]) =>
+        followed.map(({ json }): string => JSON.parse(json).handoff);
+      const write = (store: Store, ...ids: string[]) => store.commit(ids.map((id) => unit(accept(sampleHandoff(id)))));
+
+      it("is told of all nodes' events in one order, its own among them, from any position on", async () => {
+        await write(stores.one, "a", "b");
+        await write(stores.other, "c");
+        await write(stores.one, "d");
+        await write(stores.other, "e", "f");
+        const all = ["a", "b", "c", "d", "e", "f"];
+        for (const node of [one, other]) {
+          expect((await node.follow(0, 100)).map(({ pos }) => pos)).toEqual([1, 2, 3, 4, 5, 6]);
+          for (let after = 0; after <= all.length; after += 1) {
+            expect(idsOf(await node.follow(after, 100))).toEqual(all.slice(after));
+          }
+          // What was passed already is there still.
+          expect(idsOf(await node.follow(0, 100))).toEqual(all);
+        }
+      });
+
+      it("is told of nothing before what comes before it, however little it reads at a time", async () => {
+        await write(stores.other, "a", "b", "c");
+        await write(stores.one, "d");
+        await write(stores.other, "e", "f");
+        for (const node of [one, other]) {
+          const told: string[] = [];
+          for (let after = 0, more = true; more; ) {
+            const followed = await node.follow(after, 2);
+            told.push(...idsOf(followed));
+            after = followed.at(-1)?.pos ?? after;
+            more = followed.length > 0;
+          }
+          expect(told).toEqual(["a", "b", "c", "d", "e", "f"]);
+        }
       });
     });
 

@@ -32,6 +32,8 @@ export interface Write {
   readonly purge: { readonly key_until: Time } | null;
   /** Where the store is shared: the newest sign of its holder that this was decided on. A later one under that fence is a conflict. */
   readonly heard?: { readonly fence: number; readonly at: Time };
+  /** Where the store is shared: left ready, it is left to workers of this node for a moment, since one of them asks for such work. */
+  readonly stays?: boolean;
 }
 
 /**
@@ -270,6 +272,8 @@ export interface SharedNodes {
 /** An event as whoever follows the whole log reads it. */
 export interface FollowedEvent extends StoredEvent {
   readonly namespace: string;
+  /** What its JSON says, where this node wrote it and need not read it. */
+  readonly told?: HandoffEvent | LogEntry;
 }
 
 /** Which record it is. */
@@ -283,6 +287,13 @@ export interface ChangedRecords {
   readonly after: number;
   /** Whether there was more than the limit. */
   readonly is_cut: boolean;
+}
+
+/** What may be among that which a signal tells of. */
+export interface Among {
+  readonly has_records: boolean;
+  /** Work that is ready, and that no worker of the node asks for that left it. */
+  readonly has_left: boolean;
 }
 
 /** What a store offers that several nodes write to at once. */
@@ -314,10 +325,10 @@ export interface Sharing {
   /** These records as they are now, in any order; those that are gone are left out. */
   namedRecords(names: readonly RecordName[]): Promise<readonly StoredRecord[]>;
   /**
-   * Calls back when another node may have committed something, with how long the signal took since then, where it says so, and whether
-   * records may be among it. It may miss some: whoever listens also looks by itself.
+   * Calls back when another node may have committed something, with how long the signal took since then, where it says so, and what may
+   * be among it. It may miss some: whoever listens also looks by itself.
    */
-  listen(onSignal: (lag_ms: Duration | null, has_records: boolean) => void): () => void;
+  listen(onSignal: (lag_ms: Duration | null, among: Among) => void): () => void;
 }
 
 /** How the server behind a store is, for whoever watches it. */
@@ -369,6 +380,8 @@ export interface Store {
     readonly queues: readonly string[];
     readonly agent: string;
     readonly limit: number;
+    /** In a shared store: what `stays` with another node is passed over until so long after the time that its rank is. */
+    readonly stays_ms?: Duration;
   }): Promise<readonly Ready[]>;
   /** Handoffs whose `wake_at` is not after `now`, earliest first; in a shared store kept for the caller as `candidates` are. */
   due(now: Time, limit: number): Promise<readonly { readonly namespace: string; readonly id: string }[]>;
@@ -415,7 +428,7 @@ export interface Store {
   space(): Promise<Space>;
   /** The latest time the log knows: the clock never goes behind it. */
   latest(): Promise<Time>;
-  /** A consistent copy while running. */
+  /** A consistent copy while running. A store with tools of its own for that refuses: the error has `is_elsewhere: true`. */
   backup(path: string, progress?: (done: number, total: number) => void): Promise<void>;
   close(): Promise<void>;
 }

@@ -4,6 +4,7 @@
  */
 
 import type { Duration } from "@handfast/core";
+import { Passing } from "./passing.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Names of what can be waited for: the kind, then which. */
@@ -29,7 +30,7 @@ const most_marked = 100_000;
 export class Wakeups {
   /** Whoever waits beside a wakeup for a time, waits by the same clock. */
   readonly surroundings: Surroundings;
-  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #listeners = new Passing<string, Set<() => void>>();
   /** How many keys of each kind somebody waits for. */
   readonly #kinds = new Map<string, number>();
   /** How often each key was woken since it was first marked. */

@@ -40,6 +40,7 @@ export class Workers {
   /** What each claim was answered with: repeated, it gets the same leases. */
   readonly #answered = new Map<string, readonly string[]>();
   readonly #toldAgain = new Set<string>();
+  readonly #takingBack = new Set<string>();
   /** Workers whose leases from before the relay's start are known. */
   readonly #recalled = new Set<string>();
 
@@ -78,9 +79,9 @@ export class Workers {
     this.#byWorker.set(key, own.add(waiting));
   }
 
-  remove(waiting: WaitingClaim): void {
+  remove(waiting: WaitingClaim, now: Time): void {
     if (!this.#waiting.delete(waiting)) return;
-    this.groups.leave(waiting);
+    this.groups.leave(waiting, now);
     const { namespace } = waiting.claim;
     const left = (this.#waitingIn.get(namespace) ?? 1) - 1;
     if (left > 0) this.#waitingIn.set(namespace, left);
@@ -98,7 +99,7 @@ export class Workers {
     let changed = false;
     for (const waiting of [...this.groups.waiting(namespace, agent)]) {
       const { claim, group } = waiting;
-      this.groups.leave(waiting);
+      this.groups.leave(waiting, now);
       waiting.queues = claim.queues();
       this.groups.join(waiting);
       if (waiting.group === group) continue;
@@ -120,8 +121,21 @@ export class Workers {
   /** Its claim was given up by whoever waited for the answer. */
   left(claim: Claim, now: Time): void {
     if (this.isAsking(claim)) return;
+    this.#takingBack.delete(workerKey(claim));
     this.#seen.leave(workerKey(claim), now);
     this.#onLeft(claim.namespace, claim.agent, claim.worker);
+  }
+
+  /** It waited, and only takes that back now: so does a worker that stops, with each of its claims. */
+  takesBack(claim: Claim, does: boolean): void {
+    // A worker that is forgotten here is waited for for a minute.
+    if (this.#takingBack.size >= this.#limits.remembered_requests) this.#takingBack.clear();
+    if (does) this.#takingBack.add(workerKey(claim));
+    else if (claim.wait_ms > 0) this.#takingBack.delete(workerKey(claim));
+  }
+
+  isTakingBack(claim: Claim): boolean {
+    return this.#takingBack.has(workerKey(claim));
   }
 
   hasLeft(claim: Claim): boolean {

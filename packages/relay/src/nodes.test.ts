@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { remedyOf } from "@handfast/protocol/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer, type TestServer } from "../../store-postgres/src/testing/server.ts";
 import { testAgent } from "./identity/testing/test-agent.ts";
@@ -275,6 +276,13 @@ test("an agent that one node forgets is gone everywhere, and its name is free at
   expect(again.status).toBe(201);
   expect((await call(1, "GET", "/v1/agents/heidi", again.body.token)).status).toBe(200);
 }, 60_000);
+
+test("a backup is left to the tools of the database, and the refusal says which", async () => {
+  const { status, body } = await call(1, "POST", "/v1/backup", operatorToken(), {});
+  expect({ status, reason: body.reason }).toEqual({ status: 409, reason: "backup_elsewhere" });
+  const { remedy } = remedyOf(body.code, body.reason);
+  for (const said of [body.detail, remedy]) expect(said).toMatch(/pg_dump.*pg_basebackup/);
+});
 
 test("a node that slept for longer than changes are kept reads everything anew", async () => {
   const mallory = await tokenOf(3, "mallory", [{ name: "sleep" }]);

@@ -63,6 +63,18 @@ test("a handoff goes from its sender to a worker and back, and is there after a 
   expect(JSON.stringify(log)).toContain("acknowledged");
 });
 
+test("a second relay in one data directory is refused, as long as the first one lives", async () => {
+  const database = server.url(await server.createDatabase());
+  const first = start(database, "shared");
+  await first.url();
+  const second = start(server.url(await server.createDatabase()), "shared");
+  expect(await second.ended()).toBe(69);
+  expect(second.stderr).toContain(`The data directory ${join(directory, "shared")} is in use by another relay`);
+  await start(database, "another").url();
+  await first.stop("SIGKILL");
+  await start(database, "shared").url();
+});
+
 test.each([
   ["mysql://host/db", 78, "store is not the URL of a PostgreSQL database"],
   ["postgres://host:port/db", 78, "The store's URL cannot be read"],

@@ -4,9 +4,9 @@ import { relative } from "node:path";
 import { PostgresStoreError } from "@handfast/store-postgres";
 import { SqliteStoreError } from "@handfast/store-sqlite";
 import { pino } from "pino";
-import { countBuffersAsHeap } from "./buffers-as-heap.ts";
 import { type Configuration, ConfigurationError } from "./configuration/configuration.ts";
 import { readConfiguration } from "./configuration/read-configuration.ts";
+import { collectRarely } from "./rare-collections.ts";
 import { readableLog } from "./readable-log.ts";
 import { named, type RunningRelay, startRelay } from "./relay.ts";
 
@@ -46,7 +46,7 @@ async function run({ argv, env, cwd, stdout, stderr, announce }: RelayProcessOpt
   const { log_level: level, node } = configuration;
   const log = pino({ level, base: node === null ? null : { node } }, destination);
   for (const warning of configuration.warnings) log.warn(warning);
-  countBuffersAsHeap();
+  collectRarely();
   const { promise: told, resolve: stop } = Promise.withResolvers<number>();
   const relay = await startRelay(configuration, { log, onFailure: () => stop(exit_code.software) });
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

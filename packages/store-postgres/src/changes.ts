@@ -1,18 +1,34 @@
 /** What a judged batch changes, as rows for a few statements, whatever the number of its units. */
 
 import { type Accepted, type Handoff, type HandoffEvent, liveLease } from "@handfast/core";
-import { type Body, type LogEntry, type RecordWrite, stateJson, type Write } from "@handfast/engine";
+import {
+  type Body,
+  type FollowedEvent,
+  type LogEntry,
+  type RecordWrite,
+  stateJson,
+  type Write,
+} from "@handfast/engine";
 import { type Cell, Rows, type Shape } from "./arrays.ts";
 import { combine, type Statement } from "./combine.ts";
 import { ensure } from "./errors.ts";
 import { type Judgement, nameOf, type Target } from "./judge.ts";
 import { namesInEntry, namesInEvent } from "./names-in.ts";
-import { eventShape, insertEvents, lockLog, of_no_handoff } from "./sql/event.ts";
+import { appendEvents, eventShape, of_no_handoff } from "./sql/event.ts";
 import * as handoff from "./sql/handoff.ts";
 import { keepKeys, keptKeyShape } from "./sql/key.ts";
 import * as record from "./sql/record.ts";
 import { insertRecordChanges, lockRecordChanges, recordChangeShape } from "./sql/record-change.ts";
 import { type Facet, facetsOf, type Standing, standingAfter } from "./standing.ts";
+
+/** Where it stands in the log, but for its position. */
+interface About {
+  readonly namespace: string;
+  readonly handoff: string;
+  readonly correlation_id: string | null;
+  readonly at: number;
+  readonly resumed_at: number | null;
+}
 
 export class Changes {
   readonly #accepted = new Rows(handoff.acceptedShape);
@@ -25,7 +41,7 @@ export class Changes {
   readonly #timers = new Rows(handoff.timerShape);
   readonly #noTimers = new Rows(handoff.numShape);
   readonly #leases = new Rows(handoff.leaseShape);
-  readonly #noLeases = new Rows(handoff.numShape);
+  readonly #noLeases = new Rows(handoff.endedLeaseShape);
   readonly #facets = new Rows(handoff.facetShape);
   readonly #noFacets = new Rows(handoff.facetShape);
   readonly #oldCheckpoints = new Rows(handoff.numShape);
@@ -38,15 +54,24 @@ export class Changes {
   readonly #recordChanges = new Rows(recordChangeShape);
   /** By namespace, sender and state. */
   readonly #tally = new Map<string, number>();
+  readonly #node: string | null;
+  /** Those that are left to this node's workers first, by `nameOf`. */
+  readonly #staying = new Set<string>();
+  /** Whether something is left ready to all nodes alike. */
+  has_left = false;
+  /** What becomes of the log, in its order. */
+  readonly told: Omit<FollowedEvent, "pos">[] = [];
   /** The numbers of the handoffs, by `nameOf`. */
   readonly nums = new Map<string, number>();
 
   /** `numbers`: one for each new handoff, in order. `node`: who writes; null: no other node wants to know of it. */
   constructor({ units, targets, records }: Judgement, numbers: readonly number[], node: string | null) {
+    this.#node = node;
     const free = numbers.values();
     const { nums } = this;
     for (const [name, target] of targets) nums.set(name, target.before?.num ?? numberFrom(free));
     for (const { writes, entries = [], resumed_at = null } of units) {
+      for (const write of writes) if (write.stays === true) this.#staying.add(nameOf(write));
       for (const { events } of writes) for (const event of events) this.#tell(event, resumed_at);
       for (const entry of entries) this.#note(entry, resumed_at);
     }
@@ -66,16 +91,14 @@ export class Changes {
   }
 
   /**
-   * In the order in which they must run; the log's lock comes last, and is held for the shortest time. Nobody who holds it waits
-   * for the lock before it.
+   * In the order in which they must run. The end of the log comes last, and its lock is held for the shortest time; nobody who holds it
+   * waits for another. In most commits all of it is one statement.
    */
   statements(): readonly Statement[] {
-    const found: Statement[] = [];
     const part = (sql: string, rows: Rows<Shape>): readonly Statement[] =>
       rows.size > 0 ? [{ sql, parameters: rows.parameters() }] : [];
-    const put = (sql: string, rows: Rows<Shape>) => found.push(...part(sql, rows));
-    put(handoff.deleteCheckpoints, this.#oldCheckpoints);
     const counted = (sql: string, rows: Rows<Shape>) => part(sql, rows).map((one) => ({ ...one, count: rows.size }));
+    const before = part(handoff.deleteCheckpoints, this.#oldCheckpoints);
     const parts = [
       counted(handoff.updateHandoffs, this.#updated),
       counted(handoff.insertAccepted, this.#accepted),
@@ -84,25 +107,26 @@ export class Changes {
       part(handoff.putReady, this.#ready),
       part(handoff.deleteTimers, this.#noTimers),
       part(handoff.putTimers, this.#timers),
-      part(handoff.deleteLeases, this.#noLeases),
-      part(handoff.putLeases, this.#leases),
+      counted(handoff.deleteLeases, this.#noLeases),
+      counted(handoff.putLeases, this.#leases),
       part(handoff.deleteFacets, this.#noFacets),
       part(handoff.insertFacets, this.#facets),
       part(handoff.insertBodies, this.#bodies),
       part(handoff.addTally, this.#tallied()),
-    ];
-    found.push(...combine(parts.flat()));
-    put(handoff.insertArtifacts, this.#artifacts);
-    for (const sql of handoff.deletePurged) put(sql, this.#purged);
-    put(keepKeys, this.#keptKeys);
-    put(record.insertRecords, this.#newRecords);
-    put(record.updateRecords, this.#records);
-    put(record.deleteRecords, this.#noRecords);
-    if (this.#recordChanges.size > 0) found.push({ sql: lockRecordChanges, parameters: [] });
-    put(insertRecordChanges, this.#recordChanges);
-    if (this.#events.size > 0) found.push({ sql: lockLog, parameters: [] });
-    put(insertEvents, this.#events);
-    return found;
+    ].flat();
+    const after = [
+      part(handoff.insertArtifacts, this.#artifacts),
+      handoff.deletePurged.flatMap((sql) => part(sql, this.#purged)),
+      part(keepKeys, this.#keptKeys),
+      part(record.insertRecords, this.#newRecords),
+      part(record.updateRecords, this.#records),
+      part(record.deleteRecords, this.#noRecords),
+      this.#recordChanges.size > 0 ? [{ sql: lockRecordChanges, parameters: [] }] : [],
+      part(insertRecordChanges, this.#recordChanges),
+    ].flat();
+    const [end = null] = part(appendEvents, this.#events);
+    if (after.length === 0) return [...before, ...combine(parts, end)];
+    return [...before, ...combine(parts, null), ...after, ...combine([], end)];
   }
 
   #tell(event: HandoffEvent, resumed_at: number | null): void {
@@ -117,12 +141,11 @@ export class Changes {
     this.#log(place, namesInEntry(entry), entry);
   }
 
-  #log(
-    about: Readonly<Record<Exclude<keyof typeof eventShape, "agents" | "json">, Cell>>,
-    agents: string,
-    told: HandoffEvent | LogEntry,
-  ): void {
-    this.#events.add({ ...about, agents, json: JSON.stringify(told) });
+  #log(about: About, agents: string, told: HandoffEvent | LogEntry): void {
+    const json = JSON.stringify(told);
+    this.#events.add({ ...about, agents, json });
+    const { namespace, resumed_at } = about;
+    this.told.push({ namespace, json, told, ...(resumed_at !== null && { resumed_at }) });
   }
 
   #target(num: number, target: Target): void {
@@ -139,10 +162,7 @@ export class Changes {
       return;
     }
     const row = { num, version: last.next.version, json: stateJson(last.next), ...standingAfter(last) };
-    if (before !== null) {
-      const { fence: heard_fence = null, at: heard_at = null } = first.heard ?? {};
-      return this.#updated.add({ ...row, was_version: before.version, heard_fence, heard_at });
-    }
+    if (before !== null) return this.#updated.add({ ...row, was_version: before.version, ...heardBy(first) });
     this.#inserted.add(row);
     this.#accept(num, last.next, first.bodies.find(isOwnBody));
   }
@@ -180,7 +200,7 @@ export class Changes {
     if (is?.queue != null) {
       const { queue, rank, excluded } = is;
       const same = was?.queue === queue && was.rank === rank && was.excluded === excluded;
-      if (!same) this.#ready.add({ num, namespace, queue, rank, excluded });
+      if (!same) this.#leave({ num, namespace, queue, rank, excluded }, nameOf(last));
     } else if (was?.queue != null) this.#notReady.add({ num });
     if (is?.wake_at != null) {
       if (was?.wake_at !== is.wake_at) this.#timers.add({ num, wake_at: is.wake_at });
@@ -191,12 +211,18 @@ export class Changes {
       const is_anew = first !== last || last.events.some(({ type }) => type === "delivered");
       const same = was?.holder_agent === agent && was.holder_worker === worker && !is_anew;
       const request_id = liveLease(last.next)?.request_id ?? null;
-      if (!same) this.#leases.add({ num, namespace, agent, worker, request_id });
-    } else if (was?.holder_agent != null) this.#noLeases.add({ num });
+      if (!same) this.#leases.add({ num, namespace, agent, worker, request_id, ...heardBy(first) });
+    } else if (was?.holder_agent != null) this.#noLeases.add({ num, ...heardBy(first) });
     const before = was === null ? [] : facetsOf(accepted, was);
     const after = is === null ? [] : facetsOf(accepted, is);
     for (const facet of before) if (!has(after, facet)) this.#noFacets.add({ namespace, num, ...facet });
     for (const facet of after) if (!has(before, facet)) this.#facets.add({ namespace, num, ...facet });
+  }
+
+  #leave(ready: { readonly [Name in Exclude<keyof typeof handoff.readyShape, "keeper">]: Cell }, name: string): void {
+    const keeper = this.#staying.has(name) ? this.#node : null;
+    this.has_left ||= keeper === null;
+    this.#ready.add({ ...ready, keeper });
   }
 
   #move({ namespace, from }: Accepted, was: string | null, is: string | null): void {
@@ -254,6 +280,11 @@ export class Changes {
     if (existed) this.#records.add(row);
     else this.#newRecords.add(row);
   }
+}
+
+/** The last sign of the holder that the decision knew of, where it went by that. */
+function heardBy({ heard }: Write): { readonly heard_fence: number | null; readonly heard_at: number | null } {
+  return { heard_fence: heard?.fence ?? null, heard_at: heard?.at ?? null };
 }
 
 /** Of checkpoints only the newest is kept. */

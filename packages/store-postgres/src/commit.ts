@@ -10,7 +10,7 @@
  * was faster, the server refuses the insert, everything is rolled back, and the batch is judged anew.
  */
 
-import type { LaneSeen, Unit, UnitResult, Write } from "@handfast/engine";
+import type { FollowedEvent, LaneSeen, Unit, UnitResult, Write } from "@handfast/engine";
 import { Rows } from "./arrays.ts";
 import { Changes } from "./changes.ts";
 import type { Asks } from "./connection.ts";
@@ -18,6 +18,7 @@ import { isContended } from "./errors.ts";
 import { handoffName, judge, type Known, type KnownRow, keyOf, laneName, nameOf, recordName } from "./judge.ts";
 import { commit_attempts } from "./limits.ts";
 import type { Numbers } from "./numbers.ts";
+import type { OwnEvents } from "./own-events.ts";
 import { number, numberOrNull, type Row, text } from "./rows.ts";
 import { lockRows, nameShape, takeNumbers } from "./sql/handoff.ts";
 import { findKeys, keyShape } from "./sql/key.ts";
@@ -35,16 +36,23 @@ interface Commit {
   readonly node: string | null;
   readonly written: WrittenRows;
   readonly numbers: Numbers;
+  readonly own: OwnEvents;
+}
+
+interface Committed {
+  readonly results: readonly UnitResult[];
+  /** Something is ready that is left to all nodes alike. */
+  readonly has_left: boolean;
 }
 
 export async function commitUnits(
   connection: Asks,
   units: readonly Unit[],
   { is_begun, ...commit }: Commit,
-): Promise<readonly UnitResult[]> {
+): Promise<Committed> {
   if (units.length === 0) {
     if (is_begun) await connection.ask("COMMIT");
-    return [];
+    return { results: [], has_left: false };
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -59,9 +67,9 @@ export async function commitUnits(
 async function tryToCommit(
   connection: Asks,
   units: readonly Unit[],
-  { is_begun, node, written, numbers }: Commit,
+  { is_begun, node, written, numbers, own }: Commit,
   may_guess: boolean,
-): Promise<readonly UnitResult[]> {
+): Promise<Committed> {
   const guessed = may_guess ? written.all(units) : null;
   const free = guessed === null ? null : numbers.take(newIn(units));
   const is_looking = guessed === null || free === null;
@@ -72,15 +80,26 @@ async function tryToCommit(
   if (is_looking && seen.numbers.length > 0) numbers.forget();
   const judgement = judge(units, seen.known);
   const changes = new Changes(judgement, seen.numbers, node);
-  await together([
-    ...(is_begun || is_looking ? [] : [connection.ask(begin)]),
-    numbers.refill((count) => connection.ask(takeNumbers, count)),
-    ...changes.statements().map(({ sql, parameters }) => connection.ask(sql, ...parameters)),
-    // After a statement that failed the server takes this as a rollback.
-    connection.ask("COMMIT"),
-  ]);
+  const statements = changes.statements();
+  const is_open = is_begun || is_looking;
+  // One statement is a transaction by itself. Taking numbers would be another, with a flush of its own.
+  const is_whole = !is_open && statements.length === 1 && !numbers.areDue;
+  const begun = is_open || is_whole ? null : connection.ask(begin);
+  const refilled = numbers.refill((count) => connection.ask(takeNumbers, count));
+  const done = statements.map(({ sql, parameters }) => connection.ask(sql, ...parameters));
+  // After a statement that failed the server takes this as a rollback.
+  const ended = is_whole ? null : connection.ask("COMMIT");
+  await together([refilled, begun, ...done, ended]);
   written.wrote(judgement, changes.nums);
-  return judgement.results;
+  if (node !== null) own.wrote(at(await done.at(-1), changes.told));
+  return { results: judgement.results, has_left: changes.has_left };
+}
+
+/** With the positions that the log gave them. */
+function at(rows: readonly Row[] | undefined, told: Changes["told"]): readonly FollowedEvent[] {
+  if (told.length === 0) return [];
+  const first = number(rows?.[0], "told");
+  return told.map((event, nth) => ({ ...event, pos: first + nth }));
 }
 
 function newIn(units: readonly Unit[]): number {
@@ -186,7 +205,7 @@ function knownRow(row: Row): KnownRow {
 }
 
 /** Waits for all, so that nothing of one transaction is left when the next one begins; then fails as the first did. */
-async function together(asked: readonly Promise<unknown>[]): Promise<void> {
+async function together(asked: readonly (Promise<unknown> | null)[]): Promise<void> {
   const settled = await Promise.allSettled(asked);
   const failed = settled.find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;

@@ -28,6 +28,8 @@ export type PostgresStoreFault =
   | "not_empty"
   /** The schema was written by a newer version of this code, which says that this one cannot use it. */
   | "too_new"
+  /** A commit waits for a synchronous standby that does not confirm it. */
+  | "unconfirmed"
   /** The server's disk has no room left. */
   | "full"
   /** A setting that durability rests on is off. */
@@ -50,6 +52,7 @@ const passing: ReadonlySet<PostgresStoreFault> = new Set([
   "silent",
   "read_only",
   "no_connections",
+  "unconfirmed",
   "full",
   "in_use",
 ]);
@@ -67,6 +70,11 @@ export class PostgresStoreError extends Error {
   get is_away(): boolean {
     return this.fault === "unknown" || passing.has(this.fault);
   }
+
+  /** Whether it is done by the server's own tools, never through this store. */
+  get is_elsewhere(): boolean {
+    return this.fault === "not_here";
+  }
 }
 
 /** The SQLSTATE of what the server said, or the name of what the network did; "": neither. */
@@ -78,6 +86,13 @@ export function codeOf(error: unknown): string {
 const contended: ReadonlySet<string> = new Set(["23505", "40001", "40P01", stale_guess]);
 export function isContended(error: unknown): boolean {
   return contended.has(codeOf(error));
+}
+
+/** Another transaction has the table, or the two waited for each other: once it is over there is a way. */
+const deadlock = "40P01";
+export const lock_not_available = "55P03";
+export function isInTheWay(error: unknown): boolean {
+  return [deadlock, lock_not_available].includes(codeOf(error));
 }
 
 export function isFull(error: unknown): boolean {
@@ -105,6 +120,10 @@ const network: ReadonlySet<string> = new Set([
 ]);
 
 const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
+  "08P01": [
+    "refused",
+    "A pool in front of the server (PgBouncer) does not take the settings that a node makes for its connections: name the server itself in the URL.",
+  ],
   "28000": ["refused", "Check the user in the URL, and the server's pg_hba.conf."],
   "28P01": ["refused", "Check the user and the password in the URL."],
   "3D000": ["refused", "Create the database first (createdb), or name another one in the URL."],
@@ -155,6 +174,13 @@ export function takesNoWrites(place: string): PostgresStoreError {
   return new PostgresStoreError("read_only", `${place} is no standby, but takes no writes. ${remedy}`);
 }
 
+export function unconfirmed(place: string): PostgresStoreError {
+  const remedy =
+    "Bring it back, or take it out of synchronous_standby_names; then start again what did not wait for it.";
+  const message = `At ${place} a commit waits for a synchronous standby that does not confirm it. ${remedy}`;
+  return new PostgresStoreError("unconfirmed", message);
+}
+
 export function inUse(place: string): PostgresStoreError {
   const remedy = "Stop the other one, or name another database.";
   const message = `The database ${place} is in use: a relay and a command that moves the store are not there at the same time. ${remedy}`;
@@ -164,6 +190,13 @@ export function inUse(place: string): PostgresStoreError {
 export function notPostgres(place: string, version: string): PostgresStoreError {
   const wanted = `Handfast needs PostgreSQL ${oldest_server.name} or newer.`;
   return new PostgresStoreError("foreign", `${place} answers as "${version}". ${wanted}`);
+}
+
+export function stepInTheWay(place: string, step: string, error: unknown): PostgresStoreError {
+  const remedy =
+    "Wait for the end of it (it may be a backup's), or end it, and start again; nodes of before serve meanwhile.";
+  const message = `At ${place} a transaction that stays open keeps the schema from being changed (${step}). ${remedy}`;
+  return new PostgresStoreError("in_use", message, error);
 }
 
 /** Invariants are checked in production too: a store that goes on with broken ones loses work. */

@@ -2,7 +2,16 @@
 
 import type { Store, Unit } from "@handfast/engine";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { accept, sampleBody, sampleHandoff, unit } from "../../engine/src/store.samples.ts";
+import {
+  accept,
+  change,
+  deliver,
+  end,
+  purge,
+  sampleBody,
+  sampleHandoff,
+  unit,
+} from "../../engine/src/store.samples.ts";
 import { openPostgresStore } from "./mod.ts";
 import { startProxy } from "./testing/cutting-proxy.ts";
 import { startServer, type TestServer } from "./testing/server.ts";
@@ -52,6 +61,49 @@ describe("a commit whose end nobody heard", () => {
       1, 2, 3,
     ]);
   });
+});
+
+test("a commit that a synchronous standby has not confirmed is shown to nobody, also after its connection was lost", async () => {
+  const own = await startServer();
+  opened.push({ close: () => own.stop() });
+  const database = await own.createDatabase();
+  const proxy = await startProxy(own.port);
+  opened.push(proxy);
+  const other = await open(own.url(database));
+  const store = await open(own.url(database).replace(`:${own.port}`, `:${proxy.port}`));
+  await store.commit([unit(accept(sampleHandoff("before")))]);
+  const expectStandby = async (names: string) => {
+    await own.ask(database, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await own.ask(database, "SELECT pg_reload_conf()");
+  };
+  const waits = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+  const waitsForStandby = async () => (await own.ask(database, waits)).length > 0;
+  await expectStandby("away");
+  // The server takes the setting in its own time: at last one commit waits.
+  let last = { id: "before", answer: Promise.resolve<unknown>(null), is_over: true };
+  for (let nth = 1; !(await waitsForStandby()); ) {
+    if (!last.is_over) continue;
+    const next = { id: `after ${nth}`, is_over: false };
+    const answer = store.commit([unit(accept(sampleHandoff(next.id)))]).catch((error: unknown) => error);
+    last = Object.assign(next, { answer });
+    answer.then(() => {
+      next.is_over = true;
+    });
+    nth += 1;
+  }
+  proxy.cut();
+  expect(await last.answer).toMatchObject({ fault: "unknown" });
+  proxy.mend();
+  await expect(store.recover()).rejects.toMatchObject({
+    fault: "unconfirmed",
+    is_away: true,
+    message: expect.stringContaining("synchronous_standby_names"),
+  });
+  expect(await idOf(other, last.id)).toBeUndefined();
+  await expectStandby("");
+  await store.recover();
+  expect(await idOf(store, last.id)).toBe(last.id);
+  expect(await idOf(other, last.id)).toBe(last.id);
 });
 
 test("a server that is killed and comes back has all that was confirmed, and the store goes on by itself", async () => {
@@ -123,6 +175,62 @@ describe("several nodes on one database", () => {
       expect(results.flat().toSorted()).toEqual(["conflict", "ok"]);
     }
   });
+
+  test("a key of a handoff that another node is purging in the same moment is not taken again", async () => {
+    const database = await server.createDatabase();
+    const url = server.url(database);
+    const store = await openPostgresStore(url, { may_lose: true, shared: true });
+    const other = await openPostgresStore(url, { may_lose: true, shared: true });
+    opened.push(store, other);
+    const ended = end(sampleHandoff("h1", { idempotency_key: "k" }), "completed", 200);
+    for (const write of [accept(sampleHandoff("h1", { idempotency_key: "k" })), ended]) {
+      expect(await other.commit([unit(write)])).toEqual(["ok"]);
+    }
+    // So that there are numbers, and it is written without a look.
+    await store.commit([unit(accept(sampleHandoff("h0")))]);
+    const log = server.client(database, "postgres");
+    opened.push({ close: () => log.end() });
+    const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    const waiting = async () => (await server.ask(database, waits)).length;
+    // All of the purge is written but its place in the log.
+    await log.unsafe("SELECT pg_advisory_lock(1751215716, 2)");
+    const purged = other.commit([unit(purge(ended.next, ended.next.accepted.accepted_at + 1_000_000))]);
+    while ((await waiting()) < 1);
+    const taken = store.commit([unit(accept(sampleHandoff("h2", { idempotency_key: "k" })))]);
+    let is_over = false;
+    taken.then(() => {
+      is_over = true;
+    });
+    while (!is_over && (await waiting()) < 2);
+    await log.unsafe("SELECT pg_advisory_unlock(1751215716, 2)");
+    expect(await purged).toEqual(["ok"]);
+    expect(await taken).toEqual(["conflict"]);
+  });
+
+  test.each(["ended", "given to another"])(
+    "a beat that is being committed while its lease is %s keeps it",
+    async (what) => {
+      const database = await server.createDatabase();
+      const store = await open(server.url(database));
+      const accepted = accept(sampleHandoff("h1"));
+      const delivered = deliver(accepted.next);
+      for (const write of [accepted, delivered]) expect(await store.commit([unit(write)])).toEqual(["ok"]);
+      const heard = { fence: 1, at: delivered.next.accepted.accepted_at };
+      const queued = change(delivered.next, { status: accepted.next.status });
+      const ends = { ...(what === "ended" ? end(delivered.next, "expired", 408) : queued), heard };
+      const writes = what === "ended" ? [ends] : [ends, deliver(queued.next, "carol", "carol-1")];
+      const beating = server.client(database, "postgres");
+      opened.push({ close: () => beating.end() });
+      await beating.unsafe("BEGIN");
+      await beating.unsafe(`UPDATE handfast.lease SET beat_fence = 1, beat_at = ${heard.at + 1}`);
+      const committed = store.commit([{ writes, records: [] }]);
+      const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+      while ((await server.ask(database, waits)).length === 0);
+      await beating.unsafe("COMMIT");
+      expect(await committed).toEqual(["conflict"]);
+      expect(await store.held(ns, "bob", "bob-1")).toEqual(["h1"]);
+    },
+  );
 
   test("whoever follows the log by position misses nothing, however commits overlap", async () => {
     const [reader, ...writers] = await nodes(4);

@@ -25,11 +25,21 @@ export const forgotten_transaction_ms = 5_000;
 /** A commit that the server rolled back because of another node is decided and written anew so many times. */
 export const commit_attempts = 8;
 
+/**
+ * A step of the schema waits so long for a table that others are at, with everybody behind it who comes to that table; then it leaves
+ * them their turn, and tries again, for so long in all.
+ */
+export const step_wait_ms = 500;
+export const step_pause_ms = 1_000;
+export const step_patience_ms = 60_000;
+
 /** Rows that a node remembers as it wrote them, about 500 bytes each. */
 export const written_rows = 20_000;
 /** Numbers for new handoffs are taken so many at once, ahead, and given out for so long. */
 export const numbers_at_once = 256;
 export const number_kept_ms = 1_000;
+/** Events that a node keeps as it wrote them, until it has followed the log past them. */
+export const own_events = 20_000;
 /** Statements that are put together of parts: the server keeps each that it has prepared. */
 export const most_combinations = 100;
 

@@ -5,10 +5,15 @@
  * A step first expands (what older nodes do not know of, they do not miss) and a later one contracts; each says which is the
  * oldest version of this code that can still use the schema after it. So nodes of two versions serve side by side
  * while one replaces the other.
+ *
+ * A step that waits for a table (somebody reads it in a transaction that stays open, such as a backup's) would keep everybody waiting
+ * who comes to that table after it. So it waits for a moment only, leaves the others their turn, and tries again.
  */
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { Asks } from "./connection.ts";
-import { PostgresStoreError } from "./errors.ts";
+import { isInTheWay, PostgresStoreError, stepInTheWay } from "./errors.ts";
+import { step_patience_ms, step_pause_ms, step_wait_ms } from "./limits.ts";
 import { number, text, truth } from "./rows.ts";
 
 interface Migration {
@@ -27,29 +32,57 @@ export async function migrate(connection: Asks, migrations: Migrations, place: s
   const found = await foundSchema(connection, place);
   refuseNewer(found, migrations.length);
   if (found.step >= migrations.length) return;
-  for (const [index, { name, sql, oldest_reader }] of migrations.entries()) {
+  for (const [index, migration] of migrations.entries()) {
     const step = index + 1;
     if (step <= found.step) continue;
-    await connection.ask("BEGIN");
+    await inItsTurn(`${migration.name}, schema ${step}`, place, () =>
+      take(connection, step, migration, migrations.length, place),
+    );
+  }
+}
+
+async function inItsTurn(step: string, place: string, take: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  for (;;) {
     try {
-      await connection.ask(`SELECT pg_advisory_xact_lock(${lock_of_migration})`);
-      const now = await foundSchema(connection, place);
-      refuseNewer(now, migrations.length);
-      if (now.step < step) {
-        if (now.step === 0) await connection.ask(firstSchema);
-        await connection.ask(sql);
-        await connection.ask(
-          "INSERT INTO handfast.schema_step (step, name, oldest_reader) VALUES ($1, $2, $3)",
-          step,
-          name,
-          oldest_reader,
-        );
-      }
-      await connection.ask("COMMIT");
+      return await take();
     } catch (error) {
-      await connection.ask("ROLLBACK");
-      throw error;
+      if (!isInTheWay(error)) throw error;
+      if (performance.now() - began > step_patience_ms) throw stepInTheWay(place, step, error);
+      await pause(step_pause_ms);
     }
+  }
+}
+
+/** All of one step, or nothing of it. */
+async function take(
+  connection: Asks,
+  step: number,
+  { name, sql, oldest_reader }: Migration,
+  known: number,
+  place: string,
+): Promise<void> {
+  await connection.ask("BEGIN");
+  try {
+    // Another node that migrates is waited for, however long it takes.
+    await connection.ask(`SELECT pg_advisory_xact_lock(${lock_of_migration})`);
+    const now = await foundSchema(connection, place);
+    refuseNewer(now, known);
+    if (now.step < step) {
+      await connection.ask(`SET LOCAL lock_timeout = ${step_wait_ms}`);
+      if (now.step === 0) await connection.ask(firstSchema);
+      await connection.ask(sql);
+      await connection.ask(
+        "INSERT INTO handfast.schema_step (step, name, oldest_reader) VALUES ($1, $2, $3)",
+        step,
+        name,
+        oldest_reader,
+      );
+    }
+    await connection.ask("COMMIT");
+  } catch (error) {
+    await connection.ask("ROLLBACK");
+    throw error;
   }
 }
 

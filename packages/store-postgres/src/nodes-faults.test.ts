@@ -135,7 +135,10 @@ test("a network that swallows everything: the others take over what the node hel
       let swallowed: Promise<void> | null = null;
       const swallow = () => {
         swallowed = proxy.swallowNextTransaction();
+        load.workOnlyAt(null);
       };
+      // What the others leave brings its workers more than one each.
+      load.workOnlyAt(there);
       await load.whenBusy(there, 5, swallow, workers_of_a_node + 1);
       await swallowed;
       note();
@@ -160,7 +163,11 @@ test("a network that swallows everything: the others take over what the node hel
 
 test("a network that takes 200 ms each way: the node works, and its connection is not given up", async () => {
   const { proxy, nodes, load, there } = await startBehindProxy();
-  await load.whenBusy(there, 5, () => proxy.delay(200));
+  await load.whenBusy(there, 5, () => {
+    proxy.delay(200);
+    // Nearer ones would take nearly all of it.
+    load.workOnlyAt(there);
+  });
   const held = new Set<string>();
   // What it leases from now on goes to and fro by the slow way, and ends.
   await load.when(() => {

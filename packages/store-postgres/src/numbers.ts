@@ -19,9 +19,9 @@ export class Numbers {
     return this.#free.splice(0, count);
   }
 
-  /** Takes some for the commits to come, if it is time to: `ask` takes so many of the server. */
+  /** Takes them, if it is: `ask` takes so many of the server. */
   async refill(ask: (count: number) => Promise<readonly Row[]>): Promise<void> {
-    if (this.#is_asked || (this.#free.length > numbers_at_once / 2 && this.#age_ms < number_kept_ms / 2)) return;
+    if (!this.areDue) return;
     this.#is_asked = true;
     const taken_at = performance.now();
     try {
@@ -30,6 +30,12 @@ export class Numbers {
     } finally {
       this.#is_asked = false;
     }
+  }
+
+  /** Whether it is time to take some for the commits to come. */
+  get areDue(): boolean {
+    if (this.#is_asked) return false;
+    return this.#free.length <= numbers_at_once / 2 || this.#age_ms >= number_kept_ms / 2;
   }
 
   forget(): void {

@@ -1,6 +1,9 @@
 /** What a store says when it cannot be opened, and how it is migrated. */
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { accept, sampleHandoff, unit } from "../../engine/src/store.samples.ts";
 import { migrations } from "./migrations/mod.ts";
 import { openPostgresStore, type PostgresStoreOptions } from "./mod.ts";
 import { startServer, type TestServer } from "./testing/server.ts";
@@ -10,6 +13,12 @@ beforeAll(async () => {
   server = await startServer();
 });
 afterAll(() => server.stop());
+
+/** What PgBouncer says to a setting that it does not know, as the server's protocol has it. */
+const fields = ["SFATAL", "C08P01", "Munsupported startup parameter: jit"].map((field) => `${field}\0`).join("");
+const length = Buffer.alloc(4);
+length.writeInt32BE(4 + fields.length + 1);
+const refusedSetting = Buffer.concat([Buffer.from("E"), length, Buffer.from(`${fields}\0`)]);
 
 const open = (url: string, options: PostgresStoreOptions = {}) =>
   openPostgresStore(url, { may_lose: true, ...options });
@@ -43,6 +52,26 @@ describe("a store that cannot be opened says why, and what to do", () => {
     const error = await refusal("postgres://someone:secret@127.0.0.1:1/db");
     expect(error).toMatchObject({ fault: "unreachable", message: expect.stringContaining("someone@127.0.0.1:1/db") });
     expect(String(error)).not.toContain("secret");
+  });
+
+  test("a synchronous standby that is away, at the first start and at another behind its lock", async () => {
+    const own = await startServer({ settings: { synchronous_standby_names: "away" } });
+    onTestFinished(() => own.stop());
+    const error = { fault: "unconfirmed", message: expect.stringContaining("synchronous_standby_names") };
+    const url = own.url("postgres");
+    expect(await Promise.all([refusal(url), refusal(url)])).toMatchObject([error, error]);
+  });
+
+  test("a pool that does not take the settings of a connection", async () => {
+    const pool = createServer((client) => {
+      client.once("data", () => client.end(refusedSetting));
+    }).listen(0, "127.0.0.1");
+    await once(pool, "listening");
+    const address = pool.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const error = await refusal(`postgres://someone@127.0.0.1:${port}/db`);
+    pool.close();
+    expect(error).toMatchObject({ fault: "refused", message: expect.stringContaining("name the server itself") });
   });
 
   test("no such database, and no such user", async () => {
@@ -106,6 +135,8 @@ describe("migrations", () => {
     (await server.ask(database, "SELECT step, name FROM handfast.schema_step ORDER BY step")).map((row) => ({
       ...row,
     }));
+  const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+  const waitingIn = async (database: string) => (await server.ask(database, waits)).length;
 
   test("stores that are opened at once migrate once", async () => {
     const database = await server.createDatabase();
@@ -134,6 +165,51 @@ describe("migrations", () => {
       ),
     });
     for (const store of [older, newer, newest]) await store.close();
+  });
+
+  test("a step that waits for a transaction that stays open lets older nodes work meanwhile", async () => {
+    const database = await server.createDatabase();
+    const url = server.url(database);
+    const older = await open(url);
+    const reader = server.client(database, "postgres");
+    await reader.unsafe("BEGIN");
+    await reader.unsafe("SELECT FROM handfast.ready");
+    const more = { name: "more", sql: "ALTER TABLE handfast.ready ADD COLUMN more text", oldest_reader: 1 };
+    const newer = open(url, { migrations: [...migrations, more] });
+    while ((await waitingIn(database)) < 1);
+    for (const id of ["a", "b"]) expect(await older.commit([unit(accept(sampleHandoff(id)))])).toEqual(["ok"]);
+    expect(await stepsOf(database)).toEqual(ours);
+    await reader.unsafe("COMMIT");
+    for (const store of [older, await newer]) await store.close();
+    await reader.end();
+    expect(await stepsOf(database)).toEqual([...ours, { step: known + 1, name: "more" }]);
+  });
+
+  test("a step and an older node that wait for each other both come to their end", async () => {
+    const database = await server.createDatabase();
+    const url = server.url(database);
+    await (await open(url)).close();
+    const older = server.client(database, "postgres");
+    await older.unsafe("BEGIN");
+    await older.unsafe("SELECT FROM handfast.ready");
+    // As an index that is built, and then takes the place of another.
+    const sql = `LOCK TABLE handfast.ready IN SHARE MODE; SELECT pg_advisory_xact_lock(1);
+      LOCK TABLE handfast.ready IN ACCESS EXCLUSIVE MODE`;
+    const built = server.client(database, "postgres");
+    await built.unsafe("SELECT pg_advisory_lock(1)");
+    const newer = open(url, { migrations: [...migrations, { name: "more", sql, oldest_reader: 1 }] });
+    while ((await waitingIn(database)) < 1);
+    let is_written = false;
+    const written = older.unsafe("LOCK TABLE handfast.ready IN ROW EXCLUSIVE MODE; COMMIT").then(() => {
+      is_written = true;
+    });
+    // On a slow machine the step may have left it the turn before the two could meet.
+    while ((await waitingIn(database)) < 2 && !is_written);
+    await built.unsafe("SELECT pg_advisory_unlock(1)");
+    await written;
+    await (await newer).close();
+    expect(await stepsOf(database)).toHaveLength(known + 1);
+    await Promise.all([older.end(), built.end()]);
   });
 
   test("a step that fails leaves the schema before it", async () => {

@@ -4,12 +4,10 @@
  */
 
 import type { Asks } from "./connection.ts";
-import { codeOf } from "./errors.ts";
+import { codeOf, lock_not_available } from "./errors.ts";
 import { drop_wait_ms, partition_positions, partitions_ahead } from "./limits.ts";
 import { number, text } from "./rows.ts";
 import { lock_of_partitions, readLog } from "./sql/event.ts";
-
-const lock_not_available = "55P03";
 
 /** The partition that holds this position. */
 export function partitionOf(pos: number): number {

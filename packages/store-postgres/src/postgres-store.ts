@@ -29,6 +29,7 @@ import { inTime } from "./in-time.ts";
 import { type Keeping, Kept } from "./kept.ts";
 import { full_ms, loads_at_once, prune_timeout_ms, size_good_for_ms } from "./limits.ts";
 import { Numbers } from "./numbers.ts";
+import { OwnEvents } from "./own-events.ts";
 import { keepPartitions } from "./partitions.ts";
 import { prune, sumUp } from "./prune.ts";
 import { readEvents } from "./read-events.ts";
@@ -81,6 +82,7 @@ export class PostgresStore implements Store {
   readonly #counts = new TableCounts((statement) => this.#read((reads) => reads.askOnce(statement)));
   readonly #written = new WrittenRows();
   readonly #numbers = new Numbers();
+  readonly #own = new OwnEvents();
   readonly #kept = new Kept();
   readonly #heldBack = new HeldBackReader((ask) => this.#read(ask));
   readonly server: StoreServer = {
@@ -95,7 +97,7 @@ export class PostgresStore implements Store {
 
   constructor(session: Session, is_shared: boolean) {
     this.#session = session;
-    this.#sharing = is_shared ? new PostgresSharing((read) => this.#read(read)) : null;
+    this.#sharing = is_shared ? new PostgresSharing((read) => this.#read(read), this.#own) : null;
     this.#sharing?.attach(session.pool);
   }
 
@@ -107,12 +109,14 @@ export class PostgresStore implements Store {
     this.#usable();
     const kept = this.#kept.take();
     if (kept === null && units.length === 0) return [];
-    const known = { node: this.#sharing?.node ?? null, written: this.#written, numbers: this.#numbers };
-    const results =
+    const own = { written: this.#written, numbers: this.#numbers, own: this.#own };
+    const known = { node: this.#sharing?.node ?? null, ...own };
+    const { results, has_left } =
       kept === null
         ? await this.#transaction((asks) => commitUnits(asks, units, { ...known, is_begun: false }))
         : await this.#goOn(kept, (asks) => commitUnits(asks, units, { ...known, is_begun: true }));
-    if (units.length > 0) this.#sharing?.committed(units.some(({ records }) => records.length > 0));
+    const has_records = units.some(({ records }) => records.length > 0);
+    if (units.length > 0) this.#sharing?.committed({ has_records, has_left });
     this.#counts.wrote(units.length);
     return results;
   }
@@ -127,6 +131,7 @@ export class PostgresStore implements Store {
     this.#broken ??= new PostgresStoreError("unknown", "The store is recovering.");
     this.#written.forget();
     this.#numbers.forget();
+    this.#own.forget();
     this.#session = await this.#session.reopen();
     this.#last = Promise.resolve();
     this.#kept.take()?.end();
@@ -161,8 +166,9 @@ export class PostgresStore implements Store {
   }
 
   candidates(query: Parameters<Store["candidates"]>[0]) {
-    if (this.#sharing === null) return this.#read((asks) => readCandidates(asks, query, findReady));
-    return this.#keep((asks) => readCandidates(asks, query, keepReady));
+    const sharing = this.#sharing;
+    if (sharing === null) return this.#read((asks) => readCandidates(asks, query, findReady));
+    return this.#keep((asks) => readCandidates(asks, query, keepReady, sharing.node, query.stays_ms ?? 0));
   }
 
   async due(now: Time, limit: number) {

@@ -3,7 +3,7 @@
 import { type Handoff, liveLease, type Ready, type Tie } from "@handfast/core";
 import { type Body, type BodyKind, bodyOf, parseState, readyOf, type Store } from "@handfast/engine";
 import { Rows, textArray } from "./arrays.ts";
-import type { Asks } from "./connection.ts";
+import type { Asks, Parameter } from "./connection.ts";
 import { number, type Row, text, textOrNull } from "./rows.ts";
 import { findHeld, findServed, findServedOfSender, holderShape } from "./sql/dispatch.ts";
 import { bodyNameShape, findBodies, findNamedBodies, findOwnBody, loadHandoffs, nameShape } from "./sql/handoff.ts";
@@ -112,9 +112,10 @@ export async function readCandidates(
   asks: Asks,
   { namespace, queues, agent, limit }: Parameters<Store["candidates"]>[0],
   statement: string,
+  ...more: readonly Parameter[]
 ): Promise<readonly Ready[]> {
   if (queues.length === 0) return [];
-  return (await asks.ask(statement, namespace, textArray([...new Set(queues)]), agent, limit)).map(readyOf);
+  return (await asks.ask(statement, namespace, textArray([...new Set(queues)]), agent, limit, ...more)).map(readyOf);
 }
 
 export async function readLastServed(asks: Asks, namespace: string, tie: Tie): Promise<string | null> {

@@ -3,13 +3,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Backend, checkServer } from "./check-server.ts";
 import { type Asks, Pool, type Reads, WritingConnection } from "./connection.ts";
-import { explain, inUse, PostgresStoreError } from "./errors.ts";
+import { explain, inUse, PostgresStoreError, unconfirmed } from "./errors.ts";
 import { inTime } from "./in-time.ts";
 import { last_words_ms, recover_ms, recover_pause_ms } from "./limits.ts";
 import { type Migrations, migrate } from "./migrate.ts";
 import { keepPartitions } from "./partitions.ts";
 import type { Place } from "./place.ts";
 import { truth } from "./rows.ts";
+import { unlessUnconfirmed } from "./unless-unconfirmed.ts";
 
 export interface Session {
   readonly place: Place;
@@ -43,10 +44,9 @@ async function connect(place: Place, options: SessionOptions, before: Backend | 
     before === null ? writer : { ask: (statement, ...parameters) => inTime(writer.ask(statement, ...parameters)) };
   try {
     const backend = await checkServer(asks, place.shown, options.may_lose);
-    if (before !== null) await endOf(asks, before);
+    if (before !== null) await endOf(asks, before, place);
     if (options.lock !== null) await lockDatabase(asks, place, options.lock);
-    await migrate(asks, options.migrations, place.shown);
-    await keepPartitions(asks);
+    await unlessUnconfirmed(place, prepare(asks, options.migrations, place));
     const pool = new Pool(place);
     let open = true;
     const end = async () => {
@@ -69,6 +69,11 @@ async function connect(place: Place, options: SessionOptions, before: Backend | 
     await writer.cut();
     throw error;
   }
+}
+
+async function prepare(connection: Asks, migrations: Migrations, place: Place): Promise<void> {
+  await migrate(connection, migrations, place.shown);
+  await keepPartitions(connection);
 }
 
 /** "handfast", and what is locked: the database, for as long as the connection that writes lives. */
@@ -101,12 +106,19 @@ async function openAgain(place: Place, options: SessionOptions, before: Backend)
   }
 }
 
-/** What a lost connection had sent may still be under way on the server. After this it has happened, or never will. */
-async function endOf(connection: Asks, { pid, since }: Backend): Promise<void> {
-  await connection.ask(
-    `SELECT pg_terminate_backend(pid, ${last_words_ms}) FROM pg_stat_activity
-     WHERE pid = $1::integer AND backend_start::text = $2`,
+/**
+ * What a lost connection had sent may still be under way on the server. After this it has happened, or never will.
+ *
+ * A commit that waits for a synchronous standby is not ended: the server would show it to everybody, and a standby that takes over
+ * would not have it. Whoever asks for it again meanwhile must not hear that it was accepted.
+ */
+async function endOf(connection: Asks, { pid, since }: Backend, place: Place): Promise<void> {
+  const [row] = await connection.ask(
+    `SELECT coalesce(wait_event = 'SyncRep', false) AS is_unconfirmed,
+       CASE WHEN wait_event IS DISTINCT FROM 'SyncRep' THEN pg_terminate_backend(pid, ${last_words_ms}) END AS is_over
+     FROM pg_stat_activity WHERE pid = $1::integer AND backend_start::text = $2`,
     pid,
     since,
   );
+  if (row !== undefined && truth(row, "is_unconfirmed")) throw unconfirmed(place.shown);
 }

@@ -8,6 +8,7 @@
 
 import type { Duration, Time } from "@handfast/core";
 import {
+  type Among,
   type Beat,
   type ChangedRecords,
   type FollowedEvent,
@@ -21,6 +22,7 @@ import {
 import { Rows } from "./arrays.ts";
 import type { Reads } from "./connection.ts";
 import { sign_travels_ms } from "./limits.ts";
+import type { OwnEvents } from "./own-events.ts";
 import { eventOf } from "./read-events.ts";
 import { number, numberOrNull, text, truth } from "./rows.ts";
 import { PostgresBytes } from "./shared-bytes.ts";
@@ -28,14 +30,15 @@ import { PostgresNodes } from "./shared-nodes.ts";
 import { SharedText } from "./shared-text.ts";
 import { beatShape, putBeats } from "./sql/beat.ts";
 import { readClock, sendSignal } from "./sql/clock.ts";
-import { followEvents, readHead } from "./sql/event.ts";
+import { followEvents, readHead, stretchShape } from "./sql/event.ts";
 import { findNamedRecords, recordNameShape } from "./sql/record.ts";
 import { findRecordChanges, readRecordHead } from "./sql/record-change.ts";
 import { findSigns, of_no_worker, putSigns, signShape } from "./sql/sign.ts";
 
 const channel = "handfast";
-/** The last word of a signal; nodes of an older version do not say it. */
+/** The last words of a signal; nodes of an older version do not say them. */
 const [some_records, no_records] = ["records", "handoffs"];
+const [some_left, none_left] = ["left", "none"];
 
 type Read = <Value>(read: (reads: Reads) => Promise<Value>) => Promise<Value>;
 
@@ -46,15 +49,19 @@ export class PostgresSharing implements Sharing {
   #sending = false;
   /** Since when something that was committed here is to be told, by the monotonic clock; null: nothing is. */
   #due_since: number | null = null;
-  /** Whether records are among it. */
+  /** Whether records are among it, and work that is left to all. */
   #due_records = false;
+  #due_left = false;
   /** The server's clock less the monotonic one, as last seen; null: not yet. */
   #clock_ahead: number | null = null;
 
   readonly #text: SharedText;
 
-  constructor(read: Read) {
+  readonly #own: OwnEvents;
+
+  constructor(read: Read, own: OwnEvents) {
     this.#read = read;
+    this.#own = own;
     this.nodes = new PostgresNodes(read);
     this.#text = new SharedText(read, this.node);
   }
@@ -68,27 +75,28 @@ export class PostgresSharing implements Sharing {
   attach(pool: Reads): void {
     this.#text.attach(pool);
     const heard = (said: string) => {
-      const [from, since, what] = said.split(" ");
+      const [from, since, records, left] = said.split(" ");
       if (from === this.node) return;
       this.nodes.heardAnother();
-      this.#tell(this.#lag(since), what !== no_records);
+      this.#tell(this.#lag(since), { has_records: records !== no_records, has_left: left !== none_left });
     };
     // While nobody can be heard, whoever listens looks by itself; and what was missed meanwhile may be much.
     pool.listen(channel, heard).then(
       () => {
-        this.#tell(null, true);
+        this.#tell(null, { has_records: true, has_left: true });
         // Others hear that they are not alone.
-        this.committed(false);
+        this.committed({ has_records: false, has_left: false });
       },
       () => {},
     );
   }
 
   /** Something was committed here. */
-  committed(has_records: boolean): void {
+  committed({ has_records, has_left }: Among): void {
     if (this.nodes.isAlone) return;
     this.#due_since ??= performance.now();
     this.#due_records ||= has_records;
+    this.#due_left ||= has_left;
     if (!this.#sending) void this.#send();
   }
 
@@ -96,17 +104,18 @@ export class PostgresSharing implements Sharing {
     this.#sending = true;
     while (this.#due_since !== null) {
       const waited_ms = Math.round(performance.now() - this.#due_since);
-      const what = this.#due_records ? some_records : no_records;
+      const what = `${this.#due_records ? some_records : no_records} ${this.#due_left ? some_left : none_left}`;
       this.#due_since = null;
       this.#due_records = false;
+      this.#due_left = false;
       // A signal that is lost delays others until they look by themselves.
       await this.#read((reads) => reads.ask(sendSignal, channel, this.node, waited_ms, what)).catch(() => {});
     }
     this.#sending = false;
   }
 
-  #tell(lag_ms: Duration | null, has_records: boolean): void {
-    for (const listener of this.#listeners) listener(lag_ms, has_records);
+  #tell(lag_ms: Duration | null, among: Among): void {
+    for (const listener of this.#listeners) listener(lag_ms, among);
   }
 
   /** How long ago that was, by the server's clock as this node carries it on. Nodes of an older version do not say. */
@@ -179,8 +188,15 @@ export class PostgresSharing implements Sharing {
   }
 
   async follow(after_pos: number, limit: number): Promise<readonly FollowedEvent[]> {
-    const rows = await this.#read((reads) => reads.ask(followEvents, after_pos, limit));
-    return rows.map((row) => ({ ...eventOf(row), namespace: text(row, "namespace") }));
+    const { events, others } = this.#own.after(after_pos);
+    const stretches = new Rows(stretchShape);
+    for (const stretch of others) stretches.add({ ...stretch });
+    const rows = await this.#read((reads) => reads.ask(followEvents, ...stretches.parameters(), limit));
+    const read = rows.map((row) => ({ ...eventOf(row), namespace: text(row, "namespace") }));
+    // Where others wrote more than was read, what comes after that waits.
+    const until = read.length < limit ? Number.POSITIVE_INFINITY : (read.at(-1)?.pos ?? after_pos);
+    const own = events.filter(({ pos }) => pos <= until);
+    return own.length === 0 ? read : [...read, ...own].sort((a, b) => a.pos - b.pos);
   }
 
   async head(): Promise<number> {

@@ -74,7 +74,7 @@ test("a node that is alone sends none; one that begins makes itself heard, and h
   const heard = new Promise<void>((resolve) => one.sharing.listen(() => resolve()));
   const other = await open();
   await heard;
-  const told = new Promise<void>((resolve) => other.sharing.listen((_, has_records) => has_records && resolve()));
+  const told = new Promise<void>((resolve) => other.sharing.listen((_, { has_records }) => has_records && resolve()));
   // Whether or not the other has given a sign yet.
   await one.sharing.nodes.sign(sign);
   await commit(one);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { describeStore, type OpenStore } from "../../engine/src/store.conformance.ts";
+import { describeStore } from "../../engine/src/store.conformance.ts";
+import type { OpenStore } from "../../engine/src/testing/tested-store.ts";
 import { openPostgresStore } from "./mod.ts";
 import { startServer, type TestServer } from "./testing/server.ts";
 

@@ -13,11 +13,16 @@ export interface Location {
   readonly lock: string;
 }
 
-export function prepareLocation(directory: string): Location {
+export function locationOf(directory: string): Location {
   const absolute = resolve(directory);
-  makeDirectory(absolute);
-  chmodSync(absolute, 0o700);
   return { directory: absolute, database: join(absolute, databaseName), lock: join(absolute, lockName) };
+}
+
+export function prepareLocation(directory: string): Location {
+  const location = locationOf(directory);
+  makeDirectory(location.directory);
+  chmodSync(location.directory, 0o700);
+  return location;
 }
 
 /** Makes sure of a folder. A new one's name is safe once the folder that holds it is synced: so for each on the way down. */

@@ -5,10 +5,17 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { explainOpening, isBusy, SqliteStoreError } from "./errors.ts";
-import { type Location, preparePrivateFile } from "./location.ts";
+import { type Location, locationOf, makeDirectory, preparePrivateFile } from "./location.ts";
 
 export interface DirectoryLock {
   release(): void;
+}
+
+/** For a relay whose store is elsewhere: what else lies in its data directory is one relay's too. */
+export function lockDataDirectory(directory: string): DirectoryLock {
+  const location = locationOf(directory);
+  makeDirectory(location.directory);
+  return lockDirectory(location);
 }
 
 export function lockDirectory(location: Location): DirectoryLock {
@@ -21,7 +28,7 @@ export function lockDirectory(location: Location): DirectoryLock {
     if (!isBusy(error)) throw explainOpening(error, location.lock);
     throw new SqliteStoreError(
       "in_use",
-      `The store in ${location.directory} is in use by another relay. Stop that one, or start this one with another directory.`,
+      `The data directory ${location.directory} is in use by another relay. Stop that one, or start this one with another directory.`,
       error,
     );
   }

@@ -15,7 +15,7 @@ export class Lookup {
   readonly #connection: Connection;
   readonly #rows = new KnownRows();
   /** Keys that were looked for in vain since the last commit. */
-  readonly #freeKeys = new Set<string>();
+  #freeKeys = new Set<string>();
   readonly #findRow: StatementSync;
 
   constructor(connection: Connection) {
@@ -69,7 +69,8 @@ export class Lookup {
 
   /** The next commit looks anew: what is remembered stays small. */
   forgetKeys(): void {
-    this.#freeKeys.clear();
+    // A new one: a set that is cleared keeps leading to what stood in it.
+    if (this.#freeKeys.size > 0) this.#freeKeys = new Set();
   }
 }
 

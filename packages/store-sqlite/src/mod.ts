@@ -3,5 +3,6 @@
 export { SqliteStoreError, type SqliteStoreFault } from "./errors.ts";
 export { openSqliteKept } from "./kept-store.ts";
 export { databaseName } from "./location.ts";
+export { lockDataDirectory } from "./lock.ts";
 export { openSqliteStore, type SqliteStoreOptions, type SqliteStorePlace } from "./open.ts";
 export { inspectSqliteSchema, migrateSqlite } from "./schema.ts";

@@ -16,6 +16,8 @@ interface Claim {
   readonly slots: number;
 }
 
+const second_claim_share = 0.25;
+
 export class Claims {
   readonly #base: Base;
   readonly #worker: string;
@@ -24,6 +26,7 @@ export class Claims {
   readonly #open = new Set<Claim>();
   readonly #ended = new AbortController();
   readonly #warned = new Set<string>();
+  #was_given = false;
 
   /**
    * `only`: work for these capabilities alone; null: for all that the agent offers. `onLeases` is called when a claim is
@@ -49,9 +52,21 @@ export class Claims {
   /**
    * Claims as many as are free. While claims with more slots than that are open there is no hurry: the next answer, or
    * more that come free, bring their turn. So a busy worker asks once for many, and always has asked for half of them.
+   *
+   * Once it was given something, by two claims: one stands while the other's answer travels, so that what comes meanwhile need not
+   * wait. The second is worth its while from a quarter of the first on. A worker that only waits has one.
    */
   ask(slots: number): void {
-    if (slots < 1 || slots < this.credit || this.#open.size >= limits.claims || this.#ended.signal.aborted) return;
+    const { size } = this.#open;
+    if (slots < 1 || size >= limits.claims || this.#ended.signal.aborted) return;
+    const is_second = size === 1 && this.#was_given;
+    if (slots < this.credit * (is_second ? second_claim_share : 1)) return;
+    const first = size === 0 && this.#was_given ? Math.ceil(slots / 2) : slots;
+    this.#begin(first);
+    if (first < slots) this.#begin(slots - first);
+  }
+
+  #begin(slots: number): void {
     const { now, randomBytes } = this.#base.surroundings;
     const claim = { request_id: makeId(now(), randomBytes(10)), slots: Math.min(slots, wireLimits.claim_slots) };
     this.#open.add(claim);
@@ -82,7 +97,9 @@ export class Claims {
 
   async #untilAnswered(claim: Claim): Promise<void> {
     const leases = await this.#answer(claim);
-    if (this.#open.delete(claim)) this.#onLeases(leases);
+    if (!this.#open.delete(claim)) return;
+    this.#was_given ||= leases.length > 0;
+    this.#onLeases(leases);
   }
 
   async #answer({ request_id, slots }: Claim): Promise<readonly LeaseView[]> {

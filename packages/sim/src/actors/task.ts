@@ -11,6 +11,8 @@ import type { World } from "./world.ts";
 type Plan = "complete" | "unfit" | "fail" | "reject" | "release";
 
 const chunk_chars = 20;
+/** How often one that hangs looks at what it has, when its time is up. */
+const looks_at_end = 4;
 
 export class Task {
   readonly #world: World;
@@ -56,6 +58,7 @@ export class Task {
     void this.#beat();
     if (random.chance(rates.beat_but_hang)) {
       tally.add("faults", "worker beats but hangs");
+      for (let look = looks_at_end; look > 0; look -= 1) void this.#lookAsTimeIsUp();
       await this.#pause(2 * this.#lease.attempt_left_ms);
     }
     await this.#middle(work_ms);
@@ -95,6 +98,14 @@ export class Task {
       if (this.#over) return;
       await this.#beatOnce();
     }
+  }
+
+  /** At what it has streamed, about when its attempt's time is up: that may meet the relay while it settles just this. */
+  async #lookAsTimeIsUp(): Promise<void> {
+    const { api, faults } = this.#world;
+    const about_ms = 2 * faults().delay_most_ms;
+    await this.#worker.sleep(Math.max(0, this.#lease.attempt_left_ms - this.#random.between(0, about_ms)));
+    await this.#worker.hear("read", () => api.read(this.#worker.name, this.#id, 0));
   }
 
   /** The answer tells whether the lease is still held, and whether a question is still open. */

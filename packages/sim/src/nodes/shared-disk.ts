@@ -3,7 +3,7 @@
  * beats, a clock. A node's calls take time, and it may die during each: then nothing comes back, and what it kept is free.
  */
 
-import type { Duration } from "@handfast/core";
+import type { Duration, Time } from "@handfast/core";
 import { liveLease } from "@handfast/core";
 import type { Beat, LaneSeen, Sharing, Store, Unit, UnitResult, Write } from "@handfast/engine";
 import type { Timeline } from "../world/timeline.ts";
@@ -33,7 +33,9 @@ export class SharedDisk {
   readonly #mistakes: DiskMistakes;
   readonly #kept = new Map<string, Session>();
   readonly #beats = new Map<string, Beat>();
-  readonly #listeners = new Map<() => void, Session>();
+  /** Whose workers get it first, and since when. */
+  readonly #staying = new Map<string, { readonly session: Session; readonly rank: Time }>();
+  readonly #listeners = new Map<(has_left: boolean) => void, Session>();
   /** One commit at a time: what is checked still holds when it is written. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -62,7 +64,9 @@ export class SharedDisk {
       load: async (namespace, ids) => this.#withBeats(await this.#store.load(namespace, ids)),
       candidates: async (query) => {
         const found = await this.#store.candidates({ ...query, limit: query.limit + 64 });
-        return this.#keep(session, found, ({ id }) => nameOf(query.namespace, id), query.limit);
+        const nameIn = ({ id }: { readonly id: string }) => nameOf(query.namespace, id);
+        const free = found.filter((one) => !this.#staysElsewhere(session, nameIn(one), query.stays_ms ?? 0));
+        return this.#keep(session, free, nameIn, query.limit);
       },
       due: async (now, limit) => {
         const due = await this.#store.due(now, limit + 64);
@@ -129,7 +133,7 @@ export class SharedDisk {
         throw new Error("artifacts are not simulated");
       },
       listen: (onSignal) => {
-        const heard = () => onSignal(null, false);
+        const heard = (has_left: boolean) => onSignal(null, { has_records: false, has_left });
         this.#listeners.set(heard, session);
         return () => this.#listeners.delete(heard);
       },
@@ -191,8 +195,29 @@ export class SharedDisk {
     this.#last = mine.catch(() => undefined);
     const results = await mine;
     this.#release(session);
-    if (units.length > 0) this.#signal(session);
+    if (units.length > 0) this.#signal(session, this.#leave(session, units));
     return results;
+  }
+
+  /** Whether something is left to all alike. */
+  #leave(session: Session, units: readonly Unit[]): boolean {
+    let has_left = false;
+    for (const { writes } of units) {
+      for (const { next, find, stays = false } of writes) {
+        const name = nameOf(next.accepted.namespace, next.accepted.id);
+        this.#staying.delete(name);
+        if (find?.queue == null) continue;
+        if (stays) this.#staying.set(name, { session, rank: find.rank });
+        else has_left = true;
+      }
+    }
+    return has_left;
+  }
+
+  #staysElsewhere(session: Session, name: string, stays_ms: Duration): boolean {
+    const staying = this.#staying.get(name);
+    if (staying === undefined || staying.session === session) return false;
+    return Math.abs(this.#timeline.now - staying.rank) <= stays_ms;
   }
 
   /** As a transaction waits for rows: in a circle, one gives up what it keeps, and is decided on versions alone. */
@@ -213,9 +238,9 @@ export class SharedDisk {
     for (const [name, keeper] of this.#kept) if (keeper === session) this.#kept.delete(name);
   }
 
-  #signal(from: Session): void {
+  #signal(from: Session, has_left: boolean): void {
     for (const [listener, session] of this.#listeners) {
-      if (session !== from && session.alive) this.#timeline.schedule(1, listener);
+      if (session !== from && session.alive) this.#timeline.schedule(1, () => listener(has_left));
     }
   }
 

@@ -9,6 +9,7 @@ import { sharedLife } from "./005-shared-life.ts";
 import { nodeSigns } from "./006-node-signs.ts";
 import { leaseRequests } from "./007-lease-requests.ts";
 import { senderIndex } from "./008-sender-index.ts";
+import { append } from "./009-append.ts";
 
 export const migrations: Migrations = [
   { name: "initial", sql: initial, oldest_reader: 1 },
@@ -19,4 +20,5 @@ export const migrations: Migrations = [
   { name: "node-signs", sql: nodeSigns, oldest_reader: 1 },
   { name: "lease-requests", sql: leaseRequests, oldest_reader: 1 },
   { name: "sender-index", sql: senderIndex, oldest_reader: 1 },
+  { name: "append", sql: append, oldest_reader: 1 },
 ];

@@ -9,17 +9,23 @@ import { given } from "../arrays.ts";
 const kept = "FOR UPDATE OF handoff SKIP LOCKED";
 
 /** The best of each queue, merged. */
-export const findReady = ready("handfast.ready", "");
-export const keepReady = ready("handfast.ready JOIN handfast.handoff USING (num)", kept);
+export const findReady = ready("handfast.ready", "", "");
+/**
+ * But for what is another node's for a moment: $5 says whose this one's is, $6 for how long. What was accepted earlier has the lower rank.
+ * What was accepted later than now, by a clock that was ahead (that of a primary which was lost), would be kept for as long as it was ahead.
+ */
+const not_kept = `
+        AND (keeper IS NULL OR keeper = $5 OR abs(extract(epoch FROM statement_timestamp()) * 1000 - ready.rank) > $6::float8)`;
+export const keepReady = ready("handfast.ready JOIN handfast.handoff USING (num)", not_kept, kept);
 
-function ready(tables: string, lock: string): string {
+function ready(tables: string, also: string, lock: string): string {
   return `
   SELECT best.num, best.queue, best.rank, id, handoff.json, capability, deadline_at, version_range, canary, sender,
     CASE WHEN addressee IS NULL THEN lane END AS lane,
     CASE WHEN addressee IS NULL THEN conversation_id END AS conversation_id
   FROM unnest($2::text[]) AS asked (queue) CROSS JOIN LATERAL (
       SELECT num, ready.queue, ready.rank FROM ${tables}
-      WHERE namespace = $1 AND ready.queue = asked.queue AND (ready.excluded IS NULL OR NOT ready.excluded ? $3)
+      WHERE namespace = $1 AND ready.queue = asked.queue AND (ready.excluded IS NULL OR NOT ready.excluded ? $3)${also}
       ORDER BY ready.rank, num LIMIT $4 ${lock}
     ) AS best
     JOIN handfast.accepted USING (num) JOIN handfast.handoff USING (num)

@@ -1,12 +1,11 @@
 /** Statements on the log. Reading it by filter is in `read-events.ts`. */
 
-import { given } from "../arrays.ts";
+import { done_here } from "../combine.ts";
 
 /** In the place of a handoff's id, where an entry of the log is of none: no handoff has it, and no filter asks for it. */
 export const of_no_handoff = "";
 
-/** "handfast", and what is locked: the end of the log, and the making of its partitions. */
-const lock_of_log = "1751215716, 2";
+/** "handfast", and what is locked: the making of the log's partitions. The end of the log has number 2. */
 export const lock_of_partitions = "1751215716, 3";
 
 export const eventShape = {
@@ -19,26 +18,29 @@ export const eventShape = {
   resumed_at: "bigint",
 } as const;
 
-/**
- * Whoever holds this until the end of its transaction gives positions. Taken in a statement of its own: what the next one sees
- * as the head is then as the last holder left it.
- */
-export const lockLog = `SELECT pg_advisory_xact_lock(${lock_of_log})`;
-
 /** The newest position ever given, also when its event was pruned. */
 const head = "greatest(floor, coalesce((SELECT pos FROM handfast.event ORDER BY pos DESC LIMIT 1), 0))";
 export const readLog = `SELECT floor, latest, ${head} AS head FROM handfast.log`;
 
 export const readHead = `SELECT ${head} AS head FROM handfast.log`;
 
-/** Of all namespaces. */
+export const stretchShape = { first: "bigint", last: "bigint" } as const;
+/** Of all namespaces, in some stretches of the log. */
 export const followEvents = `
-  SELECT pos, namespace, json, resumed_at FROM handfast.event WHERE pos > $1 ORDER BY pos LIMIT $2`;
+  SELECT pos, namespace, json, resumed_at FROM unnest($1::bigint[], $2::bigint[]) AS stretch (first, last)
+    CROSS JOIN LATERAL (
+      SELECT pos, namespace, json, resumed_at FROM handfast.event
+      WHERE pos >= stretch.first AND pos <= stretch.last ORDER BY pos LIMIT $3
+    ) AS found
+  ORDER BY pos LIMIT $3`;
 
-export const insertEvents = `
-  INSERT INTO handfast.event (pos, namespace, handoff, correlation_id, at, agents, json, resumed_at)
-  SELECT log.head + place, namespace, handoff, correlation_id, at, agents, json, resumed_at
-  FROM ${given(eventShape)}, (SELECT ${head} AS head FROM handfast.log) AS log`;
+/**
+ * Gives positions under the log's lock, which is held until the transaction ends (migrations/009-append.ts), and answers the first of them.
+ * What stands before it in the same statement is done by then.
+ */
+export const appendEvents = `handfast.append(${done_here}, ${Object.values(eventShape)
+  .map((type, place) => `$${place + 1}::${type}[]`)
+  .join(", ")})`;
 
 export const readLatest = `
   SELECT greatest(latest, coalesce((SELECT at FROM handfast.event ORDER BY pos DESC LIMIT 1), 0)) AS latest

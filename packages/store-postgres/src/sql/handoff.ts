@@ -51,15 +51,20 @@ export const readyShape = {
   queue: "text",
   rank: "float8",
   excluded: "jsonb",
+  keeper: "text",
 } as const;
 export const timerShape = { num: "bigint", wake_at: "bigint" } as const;
+/** The last that was heard of whoever held it before. */
+const heardShape = { heard_fence: "bigint", heard_at: "bigint" } as const;
 export const leaseShape = {
   num: "bigint",
   namespace: "text",
   agent: "text",
   worker: "text",
   request_id: "text",
+  ...heardShape,
 } as const;
+export const endedLeaseShape = { num: "bigint", ...heardShape } as const;
 export const facetShape = { namespace: "text", kind: "text", value: "text", num: "bigint" } as const;
 export const bodyShape = {
   num: "bigint",
@@ -86,24 +91,25 @@ export const lockRows = `
 
 export const takeNumbers = "SELECT nextval('handfast.handoff_num') AS num FROM generate_series(1, $1)";
 
-/** A row for each whose key was not kept when its handoff was purged. One of a handoff that is there an index refuses. */
+/**
+ * A row for each whose key is neither kept nor another handoff's. An index refuses those of a handoff that is there; but of one that is being
+ * purged it waits for the end, which this statement does not see: what it sees is that the handoff was there.
+ */
 export const insertAccepted = `
   INSERT INTO handfast.accepted (${Object.keys(acceptedShape).join(", ")})
   SELECT ${Object.keys(acceptedShape).join(", ")} FROM ${given(acceptedShape)}
   WHERE NOT EXISTS (
     SELECT 1 FROM handfast.kept_key
     WHERE kept_key.namespace = given.namespace AND kept_key.sender = given.sender AND kept_key.key = given.key
+  ) AND NOT EXISTS (
+    SELECT 1 FROM handfast.accepted AS known
+    WHERE known.namespace = given.namespace AND known.sender = given.sender AND known.key = given.key
   )
   ORDER BY place RETURNING num`;
 export const insertHandoffs = insert("handoff", handoffShape);
 
 /** What a row is taken to be when it is written: its version, and the last that was heard of whoever holds it. */
-export const updatedShape = {
-  ...handoffShape,
-  was_version: "integer",
-  heard_fence: "bigint",
-  heard_at: "bigint",
-} as const;
+export const updatedShape = { ...handoffShape, was_version: "integer", ...heardShape } as const;
 /** A row for each that was as it was taken to be: nobody has written it since, nor has its holder beaten. */
 export const updateHandoffs = `
   UPDATE handfast.handoff SET ${Object.keys(handoffShape)
@@ -118,10 +124,24 @@ export const updateHandoffs = `
   RETURNING handoff.num`;
 
 export const putReady = `${insert("ready", readyShape)}
-  ON CONFLICT (num) DO UPDATE SET queue = excluded.queue, rank = excluded.rank, excluded = excluded.excluded`;
+  ON CONFLICT (num) DO UPDATE SET queue = excluded.queue, rank = excluded.rank, excluded = excluded.excluded,
+    keeper = excluded.keeper`;
 export const putTimers = `${insert("timer", timerShape)} ON CONFLICT (num) DO UPDATE SET wake_at = excluded.wake_at`;
-export const putLeases = `${insert("lease", leaseShape)}
-  ON CONFLICT (num) DO UPDATE SET agent = excluded.agent, worker = excluded.worker, request_id = excluded.request_id`;
+
+/**
+ * A beat locks the lease's row, and may be committed while a statement that did not see it waits for that row: whoever ends the lease, or gives
+ * it to another, looks at the row as it is then. A row for each that nobody beat since; what was heard of one's fence says nothing of the next.
+ */
+export const putLeases = `
+  INSERT INTO handfast.lease (num, namespace, agent, worker, request_id, beat_fence, beat_at)
+  SELECT num, namespace, agent, worker, request_id, heard_fence, heard_at FROM ${given(leaseShape)} ORDER BY place
+  ON CONFLICT (num) DO UPDATE SET agent = excluded.agent, worker = excluded.worker, request_id = excluded.request_id
+    WHERE (lease.beat_fence = excluded.beat_fence AND lease.beat_at > excluded.beat_at) IS NOT TRUE
+  RETURNING num`;
+export const deleteLeases = `
+  DELETE FROM handfast.lease USING ${given(endedLeaseShape)} WHERE lease.num = given.num
+    AND (beat_fence = given.heard_fence AND beat_at > given.heard_at) IS NOT TRUE
+  RETURNING lease.num`;
 
 /** The first body of a kind and number stays: a second one changes nothing. */
 export const insertBodies = `${insert("body", bodyShape)} ON CONFLICT DO NOTHING`;
@@ -136,7 +156,6 @@ export const deleteFacets = `
 export const deleteCheckpoints = `${deleteFrom("body")} AND body.kind = 'checkpoint'`;
 export const deleteReady = deleteFrom("ready");
 export const deleteTimers = deleteFrom("timer");
-export const deleteLeases = deleteFrom("lease");
 /** Everything of a handoff that a purge drops, besides what it is found by. */
 export const deletePurged = ["accepted", "handoff", "body", "artifact"].map(deleteFrom);
 

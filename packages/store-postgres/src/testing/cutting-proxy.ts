@@ -6,6 +6,7 @@
 
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { Messages, textsIn } from "./messages.ts";
 
 export interface CuttingProxy {
   readonly port: number;
@@ -64,6 +65,50 @@ class Way {
   }
 }
 
+/**
+ * Who says what on one connection. A commit is a `COMMIT`, or a statement that writes the end of the log by itself; it is over once the
+ * server is ready for whatever comes after it. What it says before, of statements sent along, would be too early to cut.
+ */
+class Talk {
+  readonly #asked = new Messages(true);
+  readonly #answered = new Messages(false);
+  /** Statements that are a commit when they are executed, by name. */
+  readonly #commits = new Set<string>();
+  /** How often the client said that it wants an answer, and how often it got one. */
+  #syncs = 0;
+  #ready = 0;
+  #commit_at = Number.POSITIVE_INFINITY;
+  #is_commit = false;
+
+  /** Whether a commit is among it. */
+  asks(data: Buffer): boolean {
+    let found = false;
+    for (const message of this.#asked.in(data)) {
+      const [first = "", second = ""] = textsIn(message, 2);
+      if (message.type === "P" && second.includes("handfast.append(")) this.#commits.add(first);
+      if (message.type === "Q" && first === "COMMIT") this.#is_commit = true;
+      if (message.type === "B" && this.#commits.has(second)) this.#is_commit = true;
+      if (message.type !== "S" && message.type !== "Q") continue;
+      this.#syncs += 1;
+      if (this.#is_commit) {
+        found = true;
+        this.#commit_at = this.#syncs;
+      }
+      this.#is_commit = false;
+    }
+    return found;
+  }
+
+  /** Whether the last commit is answered by now. */
+  answers(data: Buffer): boolean {
+    for (const { type } of this.#answered.in(data)) if (type === "Z") this.#ready += 1;
+    return this.#ready - ready_first >= this.#commit_at;
+  }
+}
+
+/** The server says that it is ready before anything was asked. */
+const ready_first = 1;
+
 export async function startProxy(server_port: number): Promise<CuttingProxy> {
   const network: Network = { is_cut: false, is_swallowing: false, delay_ms: 0 };
   const sockets = new Set<Socket>();
@@ -90,21 +135,17 @@ export async function startProxy(server_port: number): Promise<CuttingProxy> {
     ways.add(there).add(back);
     near.on("close", () => there.send(null));
     keep(far, () => back.send(null));
-    // What the server says from a commit on whose answer is to be lost. It has committed once it says so: what it said before of
-    // the statements sent along would be too early to cut.
-    let unheard: Buffer | null = null;
+    const talk = new Talk();
+    // Called when the server has said that it committed: its answer is to be lost.
     let told: (() => void) | null = null;
     near.on("data", (data) => {
-      const cut = data.includes("COMMIT\0") ? lost : null;
+      const cut = talk.asks(data) ? lost : null;
       if (cut !== null) lost = null;
       if (cut?.what === "commit") {
         near.destroy();
         return cut.done();
       }
-      if (cut?.what === "answer") {
-        unheard = Buffer.alloc(0);
-        told = cut.done;
-      }
+      if (cut?.what === "answer") told = cut.done;
       there.send(data);
       if (swallowed !== null && data.includes("BEGIN ISOLATION")) {
         network.is_swallowing = true;
@@ -113,11 +154,11 @@ export async function startProxy(server_port: number): Promise<CuttingProxy> {
       }
     });
     far.on("data", (data) => {
-      if (unheard === null) return back.send(data);
-      unheard = Buffer.concat([unheard, data]);
-      if (!unheard.includes("COMMIT\0")) return;
+      const is_over = talk.answers(data);
+      if (told === null) return back.send(data);
+      if (!is_over) return;
       near.destroy();
-      told?.();
+      told();
     });
   };
 

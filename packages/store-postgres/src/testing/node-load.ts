@@ -37,6 +37,8 @@ export class NodeLoad {
   readonly #moments = new Set<Moment>();
   #running: Promise<unknown> | null = null;
   #is_enough = false;
+  /** Only workers of this node take work; null: those of all do. */
+  #only: number | null = null;
 
   constructor(nodes: readonly Node[], limits = { lease_ms: 20_000, ack_ms: 8_000 }) {
     this.#nodes = nodes;
@@ -84,6 +86,12 @@ export class NodeLoad {
     return this.when(() => this.done.size >= from + more && this.at(nth).asking > 0 && held.size >= leases, act);
   }
 
+  /** The workers of the other nodes take nothing new, until all is to be finished; null: they do again. */
+  workOnlyAt(nth: number | null): void {
+    this.#only = nth;
+    this.#changed();
+  }
+
   whenDone(more: number): Promise<void> {
     const from = this.done.size;
     return this.when(() => this.done.size >= from + more);
@@ -92,6 +100,7 @@ export class NodeLoad {
   /** No more is sent; resolves when all that was accepted is done. */
   async finish(): Promise<void> {
     this.#is_enough = true;
+    this.workOnlyAt(null);
     await this.#running;
   }
 
@@ -117,6 +126,7 @@ export class NodeLoad {
 
   async #work(nth: number, worker: string): Promise<void> {
     while (!this.#is_enough || this.done.size < this.accepted.size) {
+      await this.when(() => this.#only === null || this.#only === nth);
       const leased = await this.#insist(nth, (node) => node.claim(worker, { wait_ms: 4_000, slots: 2 }));
       for (const { accepted } of leased) this.at(nth).held.add(accepted.id);
       for (const handoff of leased) await this.#do(nth, handoff);
