@@ -168,6 +168,13 @@ describe("a relay", () => {
     }
   });
 
+  test.each(["/v1", "/foo/", "/v1/connect"])("is told of by its own address where %s is behind it", async (path) => {
+    const error = await refusalOf({ url: relay.url + path, agent: newName() });
+    expect([error.name, error.reason]).toEqual(["UsageError", "not_a_relay"]);
+    expect(error.message).toContain(`${relay.url}${path.replace(/\/$/, "")}, but`);
+    expect(error.remedy).toContain(`without a path: ${relay.url}.`);
+  });
+
   test.each(["ftp://relay.example", "relay.example", "http://user:secret@relay.example", "http://h/?a=b"])(
     "at %s is no URL of a relay",
     async (url) => expect(await refusalOf({ url, agent: newName() })).toBeInstanceOf(UsageError),

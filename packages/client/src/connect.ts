@@ -222,9 +222,18 @@ async function readAbout(exchange: HttpExchange, persistence: Parameters<typeof 
       const answer_ms = answerWithin(persistence.patience_ms);
       return await exchange.once("well_known", {}, { signal: persistence.signal, answer_ms });
     } catch (error) {
-      throw error instanceof Refused ? refusalOf(error.problem, null, error.retry_after_ms).error : error;
+      if (!(error instanceof Refused)) throw error;
+      if (error.problem.reason === "unknown_operation") throw beyondRelay(exchange.url);
+      throw refusalOf(error.problem, null, error.retry_after_ms).error;
     }
   });
+}
+
+/** Every relay says what it is; behind a proxy its addresses may begin with a path, so the path alone is not refused. */
+function beyondRelay(url: string): UsageError {
+  const message = `A Handfast relay answers at ${url}, but its addresses do not begin there.`;
+  const remedy = `Set the URL (option url, HANDFAST_URL) to the relay's own, without a path: ${new URL(url).origin}.`;
+  return new UsageError(message, remedy, "not_a_relay");
 }
 
 function checkAbout({ protocol, versions, namespace }: AboutRelay, settings: Settings): void {

@@ -195,9 +195,10 @@ async function openSecrets({ store, configuration, key }: RelayParts) {
       operator: openOperatorTokens(operator_tokens, data_directory, await formerSecret(store, "operator_token")),
     };
   }
+  const shared = key ?? (await openSharedRelayKey(store, data_directory));
   return {
-    key: key ?? (await openSharedRelayKey(store, data_directory)),
-    operator: await openSharedOperatorTokens(operator_tokens, data_directory, store),
+    key: shared,
+    operator: await openSharedOperatorTokens(operator_tokens, data_directory, store, shared.jwk),
   };
 }
 

@@ -34,6 +34,7 @@ const guides = [
   { guide: "docs/contracts.md", blocks: blocksOf(read("docs/contracts.md")), least: 9 },
   { guide: "docs/discovery.md", blocks: blocksOf(read("docs/discovery.md")), least: 10 },
   { guide: "docs/routing.md", blocks: blocksOf(read("docs/routing.md")), least: 8 },
+  { guide: "docs/reliability.md", blocks: blocksOf(read("docs/reliability.md")), least: 1 },
   { guide: "docs/schema-compatibility.md", blocks: blocksOf(read("docs/schema-compatibility.md")), least: 2 },
 ];
 

@@ -264,7 +264,7 @@ export const limits = {
   discovery_hits_default: 10,
   /** When a relay starts, reading what all agents offer lets others go first after so long. */
   discovery_fill_ms: 20,
-  /** Of the hits in one answer, which holds one at least. */
+  /** Of the hits in one answer, and again of the misses: of each kind it holds one at least. */
   discovery_reply_bytes: megabyte,
   /** In one call: pairs of schemas compared anew, at most and whatever it takes; and how long the others may take. */
   discovery_comparisons: 256,
@@ -276,6 +276,10 @@ export const limits = {
   /** What checking a need's input against one schema may cost. */
   discovery_check_steps: 2_000_000,
   discovery_verdicts_kept: 50_000,
+  /** One whose counterexample makes it longer than this is found anew by each call. */
+  discovery_verdict_bytes: kilobyte,
+  /** Judging schemas for longer than this lets others go first: each pause makes the one who asks wait for all of them. */
+  discovery_pause_after_ms: 10,
   /** What is remembered of whether a handoff's expectation follows from its contract. */
   contract_expectations_kept: 10_000,
   /** What is remembered of whether anything fits a question's schema, and whether its contract knows such a question. */
@@ -336,7 +340,7 @@ export const limits = {
   negotiations_per_agent: 64,
   /** Negotiations that are being begun, one after another: each searches for some milliseconds. */
   negotiations_in_line: 128,
-  /** What the offers of one negotiation quote of capabilities; all negotiations of one asker, and of all: they are in memory. */
+  /** What the offers of one negotiation quote of capabilities, and its misses of what they refuse; all negotiations of one asker, and of all: they are in memory. */
   negotiation_bytes: megabyte,
   negotiation_bytes_per_agent: 8 * megabyte,
   negotiation_bytes_total: 256 * megabyte,

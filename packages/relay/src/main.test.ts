@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,6 +59,7 @@ describe("npm start", () => {
     const same = new RelayProcess("--data", join(directory, "other"), "--port", port);
     expect(await same.ended()).toBe(69);
     expect(same.stderr).toContain(`The port ${port} is taken by another process`);
+    expect(existsSync(join(directory, "other"))).toBe(false);
     const second = start("--port", "0");
     expect(await second.ended()).toBe(69);
     expect(second.stderr).toContain("in use by another relay");

@@ -44,6 +44,7 @@ const titles: ReadonlyMap<string, string> = new Map([
   ["already_answered", "The question has another answer."],
   ["answer_unfit", "The answer does not fit the schema."],
   ["question_unanswerable", "No answer fits the schema."],
+  ["backup_elsewhere", "The store is backed up by tools of its own."],
   ["body_timeout", "The request did not arrive in time."],
   ["busy", "The relay is busy."],
   ["changed_meanwhile", "The record was changed meanwhile."],

@@ -3,12 +3,13 @@
 import { randomBytes } from "node:crypto";
 import { realSurroundings, type Store } from "@handfast/engine";
 import { openPostgresStore, PostgresOutbox, shownUrl } from "@handfast/store-postgres";
-import { openSqliteStore } from "@handfast/store-sqlite";
+import { lockDataDirectory, openSqliteStore } from "@handfast/store-sqlite";
 import { assembleRelay, type RelayOptions } from "./assemble.ts";
 import type { Configuration } from "./configuration/configuration.ts";
 import { publicUrls } from "./configuration/public-urls.ts";
 import { PickUp } from "./outbox/pick-up.ts";
 import { HttpServer } from "./transports/http/server.ts";
+import { tryPort } from "./transports/http/try-port.ts";
 
 export interface RunningRelay {
   readonly url: string;
@@ -24,18 +25,35 @@ export interface RunningRelay {
 
 export async function startRelay(given: Configuration, options: RelayOptions = {}): Promise<RunningRelay> {
   const configuration = named(given);
-  const store = await openStore(configuration);
+  await tryPort(configuration.host, configuration.port);
+  const opened = await openStore(configuration);
   try {
-    return await startOn(store, configuration, options);
+    return await startOn(opened, configuration, options);
   } catch (error) {
-    await store.close();
+    await opened.close();
     throw error;
   }
 }
 
-/** A file is one relay's; a database is for any number of them. */
-function openStore({ store, data_directory }: Configuration): Promise<Store> {
-  return store === null ? openSqliteStore({ directory: data_directory }) : openPostgresStore(store, { shared: true });
+interface OpenedStore {
+  readonly store: Store;
+  close(): Promise<void>;
+}
+
+/** A database is for any number of relays. A data directory is one relay's in any case: an embedded store locks it by itself. */
+async function openStore({ store: url, data_directory }: Configuration): Promise<OpenedStore> {
+  if (url === null) {
+    const store = await openSqliteStore({ directory: data_directory });
+    return { store, close: () => store.close() };
+  }
+  const lock = lockDataDirectory(data_directory);
+  try {
+    const store = await openPostgresStore(url, { shared: true });
+    return { store, close: () => store.close().finally(() => lock.release()) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
 /** Among several each has a name; one that nobody gave says nothing of the machine. */
@@ -44,7 +62,11 @@ export function named(configuration: Configuration): Configuration {
   return { ...configuration, node: `node-${randomBytes(4).toString("hex")}` };
 }
 
-async function startOn(store: Store, configuration: Configuration, options: RelayOptions): Promise<RunningRelay> {
+async function startOn(
+  { store, close }: OpenedStore,
+  configuration: Configuration,
+  options: RelayOptions,
+): Promise<RunningRelay> {
   const surroundings = realSurroundings();
   const assembled = await assembleRelay({ ...options, store, configuration, surroundings });
   const { relay, operator_token_file } = assembled;
@@ -69,7 +91,7 @@ async function startOn(store: Store, configuration: Configuration, options: Rela
       await server.stop();
       await pickUp?.stop();
       await assembled.stop();
-      await store.close();
+      await close();
     },
   };
 }

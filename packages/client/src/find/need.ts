@@ -105,5 +105,5 @@ function seconds(duration: Duration, what: string): number {
 }
 
 function schemaOf(schema: object | undefined, side: "input" | "output"): Record<string, unknown> | undefined {
-  return schema === undefined ? undefined : readSchema(schema, side, `${side}Schema`).json;
+  return schema === undefined ? undefined : readSchema(schema, side, `${side}Schema`, "shorthand_too").json;
 }

@@ -147,9 +147,14 @@ function describe(name: string, definition: Described): Pick<Offered, "capabilit
       `Use ${[...known].join(", ")}.`,
     );
   }
-  const input = definition.input === undefined ? null : readSchema(definition.input, "input", `The input of ${name}`);
+  const input =
+    definition.input === undefined
+      ? null
+      : readSchema(definition.input, "input", `The input of ${name}`, "shorthand_too");
   const output =
-    definition.output === undefined ? null : readSchema(definition.output, "output", `The output of ${name}`);
+    definition.output === undefined
+      ? null
+      : readSchema(definition.output, "output", `The output of ${name}`, "shorthand_too");
   return {
     capability: manifestOf(name, definition, input, output),
     cost: definition.cost ?? null,

@@ -5,6 +5,7 @@ import Type from "typebox";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import type { UsageError } from "../errors.ts";
 import { readSchema } from "./schema.ts";
 
 const shape = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
@@ -61,5 +62,19 @@ describe("what cannot be read is refused with the way out", () => {
     const read = () => readSchema(schema, "input", "The input of find");
     expect(read).toThrow(/^The input of find/);
     expect(read).toThrow(expect.objectContaining({ reason: "usage", remedy: expect.stringMatching(remedy) }));
+  });
+
+  test("which names shorthand where it is taken, and nowhere else", () => {
+    const remedyOf = (...form: ["shorthand_too"?]) => {
+      try {
+        return readSchema("string", "input", "It", ...form);
+      } catch (error) {
+        return (error as UsageError).remedy;
+      }
+    };
+    expect(remedyOf("shorthand_too")).toMatch(
+      /\{ type: "string" \}, or an object in shorthand: \{ query: "string" \}\.$/,
+    );
+    expect(remedyOf()).toMatch(/JSON Schema object: \{ type: "string" \}\.$/);
   });
 });

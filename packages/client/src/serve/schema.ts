@@ -53,10 +53,15 @@ export interface ReadSchema {
   check(value: unknown): Promise<{ readonly value: unknown } | { readonly fault: string }>;
 }
 
-/** `where` is how a person finds it, such as "the input of web_research". */
-export function readSchema(schema: unknown, side: "input" | "output", where: string): ReadSchema {
+/** `where` is how a person finds it, such as "the input of web_research". Manifests and needs may be in shorthand too. */
+export function readSchema(
+  schema: unknown,
+  side: "input" | "output",
+  where: string,
+  form: "in_full" | "shorthand_too" = "in_full",
+): ReadSchema {
   const standard = standardOf(schema);
-  if (standard === null) return { json: plainJson(schema, where), check: async (value) => ({ value }) };
+  if (standard === null) return { json: plainJson(schema, where, form), check: async (value) => ({ value }) };
   const { validate } = standard;
   return {
     json: convert(standard, side, where),
@@ -95,12 +100,15 @@ function remedyFor(vendor: string): string {
   return "Use a version of it with the Standard JSON Schema interface, or give plain JSON Schema.";
 }
 
-function plainJson(schema: unknown, where: string): JsonSchema {
+const remedies = {
+  in_full: 'Give a zod, valibot or TypeBox schema, or a JSON Schema object: { type: "string" }.',
+  shorthand_too:
+    'Give a zod, valibot or TypeBox schema, a JSON Schema object: { type: "string" }, or an object in shorthand: { query: "string" }.',
+} as const;
+
+function plainJson(schema: unknown, where: string, form: keyof typeof remedies): JsonSchema {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
-    throw new UsageError(
-      `${where} is ${schema === null ? "null" : typeof schema}, not a schema.`,
-      "Give a zod, valibot or TypeBox schema, or a JSON Schema object.",
-    );
+    throw new UsageError(`${where} is ${schema === null ? "null" : typeof schema}, not a schema.`, remedies[form]);
   }
   // TypeBox marks its schemas with members that are not enumerable: only the JSON of it is the schema.
   try {

@@ -58,8 +58,20 @@ export const agreeing: readonly Mutant[] = [
     edits: [
       {
         file: "packages/relay/src/contracts/contracts.ts",
-        find: "if (now() >= Math.min(offer.expires_at, terms.valid_until)) throw",
+        find: "if (now() >= offer.expires_at) throw",
         replace: "if (now() < 0) throw",
+      },
+    ],
+  },
+  {
+    name: "offer-outlives-its-terms",
+    breaks: "An offer is shown as one that can be taken for longer than what was proposed is valid.",
+    killed_by: ["PROPOSE-5"],
+    edits: [
+      {
+        file: "packages/relay/src/contracts/negotiating.ts",
+        find: "Math.min(asked.expires_at, terms.valid_until)",
+        replace: "Math.max(asked.expires_at, terms.valid_until)",
       },
     ],
   },

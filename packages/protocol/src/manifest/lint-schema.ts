@@ -27,13 +27,16 @@ export function lintSchema(
   if (found === null) return null;
   const place = read.ok ? placeInShorthand(written, found.path) : found.path;
   const what = found.keyword === null ? "" : `the keyword ${shown(found.keyword)} `;
-  const [message = "", ...rest] = `${what}${found.message}`.split("; ");
-  const remedy = rest.length === 0 ? standardRemedy(read.ok && !read.is_shorthand) : sentence(rest.join("; "));
-  report("fault", "schema", `${path}${place}`, `${message}.`, remedy);
+  // What to do stands last, if anywhere: before it may be words of the author's, with any signs in them.
+  const [, message = found.message, next] = /^(.*); (.*?)$/s.exec(found.message) ?? [];
+  const remedy =
+    next === undefined ? standardRemedy(read.ok && !read.is_shorthand, found.keyword !== null) : sentence(next);
+  report("fault", "schema", `${path}${place}`, `${what}${message}.`, remedy);
   return null;
 }
 
-function standardRemedy(is_json_schema: boolean): string {
+function standardRemedy(is_json_schema: boolean, is_keyword: boolean): string {
+  if (is_keyword) return "Write this keyword as JSON Schema 2020-12 has it.";
   if (is_json_schema) return "Write JSON Schema 2020-12: inside it nothing is shorthand.";
   return "Write a type in shorthand, or JSON Schema 2020-12.";
 }

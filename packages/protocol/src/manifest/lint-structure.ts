@@ -5,7 +5,7 @@ import { namePattern } from "../ids.ts";
 import { nearestWord } from "../nearest-word.ts";
 import { type Report, shown } from "./finding.ts";
 import { lintName } from "./lint-name.ts";
-import { escapePointer } from "./shorthand.ts";
+import { compileSchema, escapePointer } from "./shorthand.ts";
 
 /** As far as the schema of a manifest uses JSON Schema. */
 interface Shape {
@@ -36,13 +36,30 @@ export function lintStructure(report: Report, schema: TSchema, value: unknown, p
   }
   if (shape.type === undefined) return;
   if (typeOf(value) !== shape.type && !(shape.type === "number" && typeOf(value) === "integer")) {
-    return fault("type", `is ${shown(value)}, which is ${article(typeOf(value))}.`, `Write ${article(shape.type)}.`);
+    const remedy = isSchema(shape) ? schemaRemedy(value) : `Write ${article(shape.type)}.`;
+    return fault("type", `is ${shown(value)}, which is ${article(typeOf(value))}.`, remedy);
   }
   if (isObject(value)) lintObject(report, shape, value, path);
   else if (Array.isArray(value)) lintList(report, shape, value, path);
   else if (typeof value === "string") lintText(report, shape, value, path);
   else if (typeof value === "number") lintNumber(report, shape, value, path);
 }
+
+/** The only objects of a manifest of which nothing more is said. */
+function isSchema({ type, properties, propertyNames }: Shape): boolean {
+  return type === "object" && properties === undefined && propertyNames === undefined;
+}
+
+/** Shorthand that stands in the place of a whole schema is written out. */
+function schemaRemedy(value: unknown): string {
+  const read = compileSchema(value, "output");
+  const written = read.ok ? JSON.stringify(read.schema).replaceAll('":', '": ').replaceAll(',"', ', "') : text_schema;
+  const example = written.length > most_example_chars ? text_schema : written;
+  return `Write an object: JSON Schema such as ${example}, or members in shorthand such as {"query": "string"}.`;
+}
+
+const text_schema = '{"type": "string"}';
+const most_example_chars = 80;
 
 function lintObject(report: Report, shape: Shape, value: Readonly<Record<string, unknown>>, path: string): void {
   const { properties = {}, required = [], propertyNames, maxProperties } = shape;

@@ -5,7 +5,8 @@ import { lintManifest } from "./lint.ts";
 
 const checks = manifestChecks();
 const lint = (value: unknown) => lintManifest(value, checks);
-const whole = { name: "x", input_schema: {}, output_schema: {}, timeout_seconds: 5 };
+const any = { description: "Whatever it is." };
+const whole = { name: "x", input_schema: any, output_schema: any, timeout_seconds: 5 };
 /** The findings about one capability, without those of a whole one. */
 const about = (capability: object) => lint({ agent_id: "a", capabilities: [{ ...whole, ...capability }] });
 const places = (findings: ReturnType<typeof lint>) => findings.map(({ kind, rule, path }) => `${kind} ${rule} ${path}`);
@@ -145,6 +146,43 @@ describe("faults", () => {
     expect(about({ input_schema: { a: 5 } })[0]?.remedy).toContain("shorthand, or JSON Schema");
   });
 
+  it.each([
+    [
+      "a reference to elsewhere",
+      { $ref: "http://example.com/x.json" },
+      "Put what it refers to under $defs of this schema, and refer to it there.",
+    ],
+    ["a reference to nothing", { $ref: "#/$defs/a; b" }, "Put it under $defs, or mend the name."],
+    [
+      "a broken pattern",
+      { type: "string", pattern: "x; (" },
+      "Mend the pattern there, without lookaround and backreferences, which RE2 has not.",
+    ],
+    [
+      "a keyword with a value of another kind",
+      { minimum: "1", type: "number" },
+      "Write this keyword as JSON Schema 2020-12 has it.",
+    ],
+  ])("in %s says what to do about it", (_what, input_schema, remedy) => {
+    expect(about({ input_schema })[0]?.remedy).toBe(remedy);
+  });
+
+  it("in a broken pattern says where it breaks", () => {
+    const [found] = about({ input_schema: { type: "string", pattern: "x; (" } });
+    expect(found?.message).toBe('the keyword "pattern" is not a pattern of RE2 syntax: missing closing ): `x; (`.');
+  });
+
+  it("in a schema that is no object writes out what was meant", () => {
+    const remedy = (written: unknown) => about({ output_schema: written })[0]?.remedy;
+    const inShorthand = 'or members in shorthand such as {"query": "string"}.';
+    expect(remedy("string")).toBe(`Write an object: JSON Schema such as {"type": "string"}, ${inShorthand}`);
+    const list = '{"type": "array", "items": {"type": "string"}}';
+    expect(remedy(["string"])).toBe(`Write an object: JSON Schema such as ${list}, ${inShorthand}`);
+    expect(remedy("strng")).toContain('such as {"type": "string"}, or');
+    expect(about({ questions: [{ name: "q", schema: "bool" }] })[0]?.remedy).toContain('{"type": "boolean"}');
+    expect(about({ ext: "string" })[0]?.remedy).toBe("Write an object.");
+  });
+
   it("in a cost that is a bare number says how to write it", () => {
     expect(about({ cost: 250 })[0]?.remedy).toBe('Write {"amount": 250, "per": "handoff"}, in millionths.');
   });
@@ -176,6 +214,8 @@ describe("warnings", () => {
   test.each([
     [{ output_schema: undefined }, "warning no_output_schema /capabilities/0"],
     [{ input_schema: undefined }, "warning no_input_schema /capabilities/0"],
+    [{ output_schema: {} }, "warning empty_output_schema /capabilities/0/output_schema"],
+    [{ input_schema: {} }, "warning empty_input_schema /capabilities/0/input_schema"],
     [{ timeout_seconds: undefined }, "warning no_timeout /capabilities/0"],
     [{ version: "2024-11" }, "warning version /capabilities/0/version"],
     [{ sla: { window_seconds: 60 } }, "warning sla_without_claim /capabilities/0/sla"],
@@ -191,5 +231,15 @@ describe("warnings", () => {
   ])("%j", (capability, found) => {
     const manifest = JSON.parse(JSON.stringify({ agent_id: "a", capabilities: [{ ...whole, ...capability }] }));
     expect(places(lint(manifest))).toEqual([found]);
+  });
+
+  it("say of an empty schema what they say of one that is left out", () => {
+    const told = (capability: object) => lint({ agent_id: "a", capabilities: [capability] })[0]?.message;
+    const { output_schema: _, ...silent } = whole;
+    const means = "anything may come back, and nobody who needs an output finds it.";
+    expect([told(silent), told({ ...silent, output_schema: {} })]).toEqual([
+      `has no output_schema: ${means}`,
+      `is {}: ${means}`,
+    ]);
   });
 });

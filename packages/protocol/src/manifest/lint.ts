@@ -158,15 +158,25 @@ function lintCost(report: Report, cost: unknown, path: string): void {
   lintStructure(report, fields.cost, cost, path);
 }
 
+/** What it comes to where nothing is said of a schema, be it left out or empty. */
+const anything = {
+  input: { means: "anything is taken", remedy: "Say what it takes." },
+  output: { means: "anything may come back, and nobody who needs an output finds it", remedy: "Say what it gives." },
+} as const satisfies Readonly<Record<SchemaSide, object>>;
+
 /** What is allowed and may still not be meant. */
 function lintTerms(report: Report, capability: Members, path: string): void {
   const warn = (rule: string, at: string, message: string, remedy: string) =>
     report("warning", rule, at, message, remedy);
-  const { input_schema, output_schema, timeout_seconds, version, latency, tags } = capability;
-  if (input_schema === undefined)
-    warn("no_input_schema", path, "has no input_schema: anything is taken.", "Say what it takes.");
-  if (output_schema === undefined) {
-    warn("no_output_schema", path, "has no output_schema: nobody can know what comes back.", "Say what it gives.");
+  const { timeout_seconds, version, latency, tags } = capability;
+  for (const side of ["input", "output"] as const) {
+    const name = `${side}_schema`;
+    const { means, remedy } = anything[side];
+    const schema = capability[name];
+    if (schema === undefined) warn(`no_${name}`, path, `has no ${name}: ${means}.`, remedy);
+    else if (isObject(schema) && Object.keys(schema).length === 0) {
+      warn(`empty_${name}`, `${path}/${name}`, `is {}: ${means}.`, remedy);
+    }
   }
   if (timeout_seconds === undefined) {
     warn("no_timeout", path, "has no timeout_seconds: an attempt may run for 5 minutes.", "Say how long one may take.");

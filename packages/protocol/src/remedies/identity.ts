@@ -15,7 +15,7 @@ export const identityReasons: readonly Reason[] = [
     reason: "credential_malformed",
     cause: "What stands in the Authorization header is neither a token nor a credential of the right form.",
     remedy:
-      "Send Bearer and one space, then a token that begins with hft_ or an EdDSA JWT with kid, iss, aud, iat, exp.",
+      "Send Bearer and one space, then a token of this relay (an agent's begins with hft_, an operator's with hfo_ unless it was configured) or an EdDSA JWT with kid, iss, aud, iat, exp.",
   },
   {
     codes: [401],

@@ -265,6 +265,14 @@ export const transportReasons: readonly Reason[] = [
     remedy: "Name a new file.",
   },
   {
+    codes: [409],
+    reason: "backup_elsewhere",
+    cause: "The relay keeps its handoffs in PostgreSQL, which has tools of its own for a consistent copy.",
+    remedy:
+      "Run `pg_dump` or `pg_basebackup` against its database: the artifacts, the relay's key and the operator's token are in there too.",
+    mended_by: "operator",
+  },
+  {
     codes: [400],
     reason: "backup_failed",
     cause: "The copy could not be written.",

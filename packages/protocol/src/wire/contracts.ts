@@ -69,7 +69,10 @@ export const offer_view = Type.Object({
       { description: "What the provider said when it was asked; without a proof where it cannot sign." },
     ),
   ),
-  expires_at: time,
+  expires_at: Type.Integer({
+    description:
+      "Until when it can be taken, in milliseconds as `valid_until` of its terms is, and never later than that.",
+  }),
 });
 export type OfferView = Static<typeof offer_view>;
 

@@ -35,6 +35,7 @@ export interface Offer {
   readonly schemas: OfferView["schemas"];
   /** As it was when the asker asked. Absent: kept by a relay that did not rank offers. */
   readonly merit?: Merit;
+  /** Never later than the `valid_until` of its terms. */
   readonly expires_at: Time;
   /** The proposal of a provider that was asked live; null: the offer follows from its manifest. */
   readonly proposal: Said | null;

@@ -117,7 +117,7 @@ export class Contracts {
       const id = contractId(nodeCrypto, terms);
       if (this.#table.get(id) !== undefined) return { id, created: false };
       const { now, commit } = this.#options;
-      if (now() >= Math.min(offer.expires_at, terms.valid_until)) throw offerExpired(offer.offer_id);
+      if (now() >= offer.expires_at) throw offerExpired(offer.offer_id);
       const { provider_since, manifest, word } = this.#stillOffered(found);
       const contract: ContractRecord = {
         terms,

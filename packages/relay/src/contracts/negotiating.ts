@@ -13,6 +13,7 @@ import { unknownAgent } from "../directory/unknown-agent.ts";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
+import { toldWithin } from "../told-within.ts";
 import type { Call, CallAnswer, NegotiationRecord, Offer, Said } from "./contract-record.ts";
 import type { Parties } from "./contracts.ts";
 import { dearer } from "./dearer.ts";
@@ -195,7 +196,7 @@ export class Negotiating {
       offers,
       calls,
       declined,
-      near: [...missed, ...near].slice(0, limits.near_per_negotiation),
+      near: toldWithin([...missed, ...near].slice(0, limits.near_per_negotiation), limits.negotiation_bytes).shown,
       over_at: round.over_at,
     };
     return { negotiation, looks: round.looks };
@@ -219,7 +220,9 @@ export class Negotiating {
       const message = "It does not stay below the max_cost of this negotiation.";
       return { ...negotiation, calls: calls({ terms }), declined: declined("above_max_cost", message) };
     }
-    const offer: Offer = { ...asked, terms, cost_salt: null, proposal: said };
+    // It may have narrowed the validity: nobody is told to take by then what holds no longer.
+    const expires_at = Math.min(asked.expires_at, terms.valid_until);
+    const offer: Offer = { ...asked, terms, cost_salt: null, proposal: said, expires_at };
     return { ...negotiation, calls: calls(), offers: [...negotiation.offers, offer] };
   }
 

@@ -162,6 +162,18 @@ describe("a call for proposals", () => {
     expect(got.body.terms.limits).toMatchObject({ deadline_ms: 20_000, queue_ms: 20_000, attempt_ms: 10_000 });
   });
 
+  it("brings an offer that can be taken no longer than its terms are valid", async () => {
+    const { body } = await asker.negotiate({ ...need, agents: ["one"] });
+    const { id } = await callTo(one);
+    await one.post(`/v1/proposals/${id}`, { valid_until: market.clock.now() + 1_000 });
+    const { offers } = (await asker.get(`/v1/negotiations/${body.negotiation_id}`)).body;
+    const [{ offer_id, expires_at, terms }] = offers;
+    expect([expires_at, terms.valid_until]).toEqual([market.clock.now() + 1_000, market.clock.now() + 1_000]);
+    await market.clock.advance(1_000);
+    const got = await asker.post("/v1/contracts", { offer_id });
+    expect([got.status, got.body.reason]).toEqual([428, "offer_expired"]);
+  });
+
   it("brings no offer above what the asker would pay, and does not say how much that is", async () => {
     const asked = { ...need, agents: ["one"], max_cost: { amount: 69, per: "handoff" } };
     const answer = asker.negotiate(asked, 60);

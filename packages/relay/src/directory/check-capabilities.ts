@@ -9,12 +9,11 @@ import { Meter } from "../schemas/meter.ts";
 import { refusedSchema, type Schemas } from "../schemas/schemas.ts";
 import { checkExamples } from "./check-examples.ts";
 
-/** The capabilities with their schemas in full: these very objects are to be kept, since schemas are known by them. */
 export async function checkCapabilities(
   capabilities: readonly Capability[],
   schemas: Schemas,
   limits: RelayLimits,
-): Promise<readonly Capability[]> {
+): Promise<void> {
   if (capabilities.length > limits.capabilities_per_agent) {
     throw tooLarge(`${capabilities.length} capabilities`, `${limits.capabilities_per_agent}`);
   }
@@ -31,7 +30,6 @@ export async function checkCapabilities(
     // Compiling many takes a second or more: others are served in between.
     await setImmediate();
   };
-  const all: Capability[] = [];
   for (const [index, capability] of capabilities.entries()) {
     const path = `/capabilities/${index}`;
     const { name } = capability;
@@ -42,9 +40,7 @@ export async function checkCapabilities(
     if (!read.ok) throw refusedSchema(path, read.fault);
     for (const place of read.schemas) await inspect(place, path);
     await checkExamples(read.capability, path, schemas, meter);
-    all.push(read.capability);
   }
-  return all;
 }
 
 function tooLarge(what: string, most: string): Problem {

@@ -416,8 +416,8 @@ export class Directory {
     known: ManifestRef | null,
     now: Time,
   ): Promise<{ readonly ref: ManifestRef; readonly changes: readonly Change[] }> {
-    const compiled = await checkCapabilities(offers.capabilities, this.options.schemas, this.limits);
-    const { ref, changes } = this.manifests.next(name, offers, compiled, known, now);
+    await checkCapabilities(offers.capabilities, this.options.schemas, this.limits);
+    const { ref, changes } = this.manifests.next(name, offers, known, now);
     return { ref, changes: [...changes, ...this.costs.next(name, offers.capabilities, offers.costs ?? {})] };
   }
 

@@ -64,11 +64,17 @@ export class Liveness {
     return { last_seen_at: entry.at, workers };
   }
 
+  lastSeen(agent: string): Time | null {
+    return this.heard.get(agent)?.at ?? null;
+  }
+
   /** How many of its workers live, those that ask at this moment among them. */
   live(agent: string, now: Time, isAsking: (worker: string) => boolean): number {
+    const workers = this.heard.get(agent)?.workers;
+    if (workers === undefined) return 0;
     const { live_ms, left_ms } = this.limits;
     let live = 0;
-    for (const [worker, { at, has_left, is_busy }] of this.heard.get(agent)?.workers ?? []) {
+    for (const [worker, { at, has_left, is_busy }] of workers) {
       const heard_ms = has_left && !is_busy ? left_ms : live_ms;
       if (now - at <= heard_ms || isAsking(worker)) live += 1;
     }

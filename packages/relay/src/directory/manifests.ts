@@ -16,9 +16,11 @@ import { Problem } from "../problem.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { canonicalJson } from "../schemas/canonical-json.ts";
 import type { Manifest, ManifestRef } from "./agent.ts";
+import { Few } from "./few.ts";
 import { checkOrder } from "./manifest-order.ts";
 import { type Change, RecordTable } from "./record-table.ts";
 import type { Records } from "./records.ts";
+import { SharedSchemas } from "./shared-schemas.ts";
 
 /** What an agent says it offers. */
 export interface Offers extends Omit<ManifestContent, "agent_id"> {
@@ -29,29 +31,30 @@ export class Manifests {
   private readonly limits: RelayLimits;
   /** By digest. */
   private readonly rows: RecordTable<Manifest>;
-  /** The capabilities of each, with their schemas in full: compiled once, and known to the checks by these objects. */
+  /** The capabilities of each, with their schemas in full: compiled once. */
   private readonly compiled = new Map<string, readonly Capability[]>();
+  private readonly shared = new SharedSchemas();
   private readonly sizes = new Map<string, number>();
-  private readonly byAgent = new Map<string, Set<string>>();
+  private readonly byAgent = new Map<string, Few<string>>();
   private total_bytes = 0;
 
   constructor(namespace: string, limits: RelayLimits) {
     this.limits = limits;
     this.rows = new RecordTable(namespace, "manifest", {
-      remove: (digest, { agent_id }) => this.remove(agent_id, digest),
-      add: (digest, manifest) => this.add(digest, manifest, manifest.capabilities.map(inFull)),
+      hold: (manifest) => ({ ...manifest, capabilities: manifest.capabilities.map((each) => this.shared.take(each)) }),
+      remove: (digest, manifest) => this.remove(digest, manifest),
+      add: (digest, manifest) => this.add(digest, manifest),
     });
   }
 
   async load(records: Records): Promise<void> {
-    await this.rows.load(records);
     this.sizes.clear();
     this.byAgent.clear();
     this.compiled.clear();
+    this.shared.clear();
     this.total_bytes = 0;
-    for (const [digest, manifest] of this.rows.entries()) {
-      this.add(digest, manifest, manifest.capabilities.map(inFull));
-    }
+    await this.rows.load(records);
+    for (const [digest, manifest] of this.rows.entries()) this.add(digest, manifest);
   }
 
   /** With schemas in full. */
@@ -63,14 +66,10 @@ export class Manifests {
     return this.rows.get(digest);
   }
 
-  /**
-   * What an agent offers from now on, and the changes that make it so. The same as before changes nothing. `compiled`: its
-   * capabilities with their schemas in full.
-   */
+  /** What an agent offers from now on, and the changes that make it so. The same as before changes nothing. */
   next(
     agent_id: string,
     offers: Offers,
-    compiled: readonly Capability[],
     before: ManifestRef | null,
     now: Time,
   ): { readonly ref: ManifestRef; readonly changes: readonly Change[] } {
@@ -81,18 +80,18 @@ export class Manifests {
     checkOrder(agent_id, digest, version, before);
     const made: Manifest = { ...content, superseded_at: null };
     this.checkSpace(bytesOf(made));
-    const changes = [this.set(digest, made, compiled)];
+    const changes = [this.set(digest, made)];
     const old = before === null ? undefined : this.rows.get(before.digest);
     if (before !== null && old !== undefined) {
-      changes.push(this.set(before.digest, { ...old, superseded_at: now }, this.capabilities(before.digest)));
+      changes.push(this.set(before.digest, { ...old, superseded_at: now }));
     }
-    for (const gone of this.outlived(agent_id, digest, now)) changes.push(this.delete(agent_id, gone));
+    for (const gone of this.outlived(agent_id, digest, now)) changes.push(this.delete(gone));
     return { ref: { digest, since: now, signed, ...(version === undefined ? {} : { version }) }, changes };
   }
 
   /** The changes that end all manifests of an agent. */
   ending(agent_id: string): readonly Change[] {
-    return Array.from(this.byAgent.get(agent_id) ?? [], (digest) => this.delete(agent_id, digest));
+    return Array.from(this.byAgent.get(agent_id) ?? [], (digest) => this.delete(digest));
   }
 
   /** Older manifests that no lease can refer to, or that are one too many. */
@@ -111,39 +110,48 @@ export class Manifests {
       .map(({ digest }) => digest);
   }
 
-  private set(digest: string, manifest: Manifest, compiled: readonly Capability[]): Change {
-    const { write, apply } = this.rows.set(digest, manifest);
+  private set(digest: string, manifest: Manifest): Change {
+    return this.replacing(digest, this.rows.set(digest, manifest));
+  }
+
+  private delete(digest: string): Change {
+    return this.replacing(digest, this.rows.delete(digest));
+  }
+
+  private replacing(digest: string, { write, apply }: Change): Change {
     return {
       write,
       apply: () => {
+        const before = this.rows.get(digest);
+        if (before !== undefined) this.remove(digest, before);
         apply();
-        this.remove(manifest.agent_id, digest);
-        this.add(digest, manifest, compiled);
+        const now = this.rows.get(digest);
+        if (now !== undefined) this.add(digest, now);
       },
     };
   }
 
-  private delete(agent_id: string, digest: string): Change {
-    const { write, apply } = this.rows.delete(digest);
-    return {
-      write,
-      apply: () => {
-        apply();
-        this.remove(agent_id, digest);
-      },
-    };
-  }
-
-  private add(digest: string, manifest: Manifest, compiled: readonly Capability[]): void {
-    this.compiled.set(digest, compiled);
+  private add(digest: string, manifest: Manifest): void {
+    const { agent_id, capabilities } = manifest;
+    this.compiled.set(
+      digest,
+      capabilities.map((written) => {
+        const full = inFull(written);
+        return full === written ? written : this.shared.take(full);
+      }),
+    );
     const bytes = bytesOf(manifest);
     this.sizes.set(digest, bytes);
     this.total_bytes += bytes;
-    const digests = this.byAgent.get(manifest.agent_id) ?? new Set();
-    this.byAgent.set(manifest.agent_id, digests.add(digest));
+    const digests = this.byAgent.get(agent_id) ?? new Few();
+    this.byAgent.set(agent_id, digests.add(digest));
   }
 
-  private remove(agent_id: string, digest: string): void {
+  private remove(digest: string, { agent_id, capabilities }: Manifest): void {
+    for (const written of capabilities) this.shared.release(written);
+    for (const [index, full] of this.capabilities(digest).entries()) {
+      if (full !== capabilities[index]) this.shared.release(full);
+    }
     this.compiled.delete(digest);
     this.total_bytes -= this.sizes.get(digest) ?? 0;
     this.sizes.delete(digest);

@@ -5,22 +5,23 @@
 
 import type { Capability } from "@handfast/protocol";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
+import { Few } from "./few.ts";
 
 export interface OfferingGroup {
   /** Undefined: takes anything. */
   readonly input_schema: unknown;
-  readonly agents: ReadonlySet<string>;
+  readonly agents: Pick<Few<string>, "size" | "has"> & Iterable<string>;
 }
 
 export class Offerings {
-  private readonly groups = new Map<string, Map<string, { input_schema: unknown; agents: Set<string> }>>();
+  private readonly groups = new Map<string, Map<string, OfferingGroup & { readonly agents: Few<string> }>>();
 
   add(agent: string, capabilities: readonly Capability[]): void {
     for (const { name, input_schema } of capabilities) {
-      const ofName = this.groups.get(name) ?? new Map<string, { input_schema: unknown; agents: Set<string> }>();
+      const ofName = this.groups.get(name) ?? new Map();
       this.groups.set(name, ofName);
       const key = groupKey(input_schema);
-      const group = ofName.get(key) ?? { input_schema, agents: new Set<string>() };
+      const group = ofName.get(key) ?? { input_schema, agents: new Few<string>() };
       ofName.set(key, group);
       group.agents.add(agent);
     }

@@ -92,13 +92,12 @@ export class Presence {
   }
 
   liveness(name: string): LivenessView {
-    const { last_seen_at } = this.heard.of(name);
     const now = this.options.now();
     const live = this.heard.live(name, now, (worker) => this.isAsking(name, worker));
     const lease_until = this.leases.until(name);
     return {
       state: lease_until <= now ? "lapsed" : live > 0 ? "live" : "idle",
-      last_seen_at: last_seen_at ?? this.leases.storedSign(name),
+      last_seen_at: this.heard.lastSeen(name) ?? this.leases.storedSign(name),
       lease_until,
       workers: live,
     };

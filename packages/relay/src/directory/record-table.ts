@@ -14,6 +14,8 @@ export interface Change {
 
 /** What is derived from each record: put right where another node changed it. */
 export interface DerivedFrom<Value> {
+  /** As it stands in the table: the same, with parts that it shares with others. */
+  hold?(value: Value): Value;
   /** While it is still in the table. */
   remove(key: string, value: Value): void;
   /** Once it is. */
@@ -37,7 +39,7 @@ export class RecordTable<Value> implements Taking {
     records.others?.tables.set(this.kind, this);
     const stored = await records.load(this.kind);
     this.rows.clear();
-    for (const { key, version, value } of stored) this.rows.set(key, { version, value: value as Value });
+    for (const { key, version, value } of stored) this.rows.set(key, { version, value: this.hold(value as Value) });
   }
 
   take(key: string, record: StoredRecord | null): void {
@@ -47,9 +49,13 @@ export class RecordTable<Value> implements Taking {
       this.rows.delete(key);
       return;
     }
-    const value = record.value as Value;
+    const value = this.hold(record.value as Value);
     this.rows.set(key, { version: record.version, value });
     this.derived?.add(key, value);
+  }
+
+  private hold(value: Value): Value {
+    return this.derived?.hold?.(value) ?? value;
   }
 
   get size(): number {
@@ -76,7 +82,7 @@ export class RecordTable<Value> implements Taking {
     const expected_version = this.rows.get(key)?.version ?? 0;
     return {
       write: { namespace: this.namespace, kind: this.kind, key, expected_version, value },
-      apply: () => void this.rows.set(key, { version: expected_version + 1, value }),
+      apply: () => void this.rows.set(key, { version: expected_version + 1, value: this.hold(value) }),
     };
   }
 

@@ -8,7 +8,7 @@ export interface ByVersion {
 }
 
 export function splitByVersion(
-  agents: ReadonlySet<string>,
+  agents: Iterable<string>,
   range: string | null,
   versionOf: (agent: string) => string | undefined,
 ): ByVersion {

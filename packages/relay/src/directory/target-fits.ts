@@ -83,7 +83,7 @@ export class TargetFits {
     return groups.length === 0 ? { kind: "absent" } : { kind: "other_versions", versions: this.versions(capability) };
   }
 
-  byVersion(agents: ReadonlySet<string>, capability: string, range: string | null): ByVersion {
+  byVersion(agents: Iterable<string>, capability: string, range: string | null): ByVersion {
     return splitByVersion(agents, range, (agent) => this.options.capabilityOf(agent, capability)?.version);
   }
 

@@ -11,6 +11,8 @@ import type { Directory } from "../directory/directory.ts";
 import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import type { Audience } from "./audience.ts";
+import { operator_token_prefix } from "./operator-token.ts";
+import { token_prefix } from "./tokens.ts";
 
 export interface Credential {
   readonly agent: string;
@@ -35,7 +37,8 @@ export async function verifyCredential(token: string, options: CredentialOptions
   // The library would take padding and stray characters: one spelling only, or a cache could be filled with others.
   const is_spelled = parts.length === 3 && fromBase64url(parts[2] ?? "") !== null;
   if (header === undefined || header === null || claims === undefined || claims === null || !is_spelled) {
-    throw refused("credential_malformed", "The credential is neither a JWT nor a token that begins with hft_.");
+    const kinds = `an agent's begins with ${token_prefix}, an operator's with ${operator_token_prefix} unless it was configured`;
+    throw refused("credential_malformed", `The credential is neither a JWT nor a token of this relay: ${kinds}.`);
   }
   const key = signingKey(header, options);
   const expires_at = checkClaims(claims, key.agent, options);

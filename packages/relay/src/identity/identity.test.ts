@@ -31,6 +31,11 @@ describe("credentials", () => {
     }
   });
 
+  it("of another relay are refused by name of what this one takes: tokens of agents and of operators", async () => {
+    const message = expect.stringMatching(/hft_.*hfo_/);
+    await expect(call(`hfo_${"A".repeat(43)}`)).rejects.toMatchObject({ ...refusal("credential_malformed"), message });
+  });
+
   it("are missing or malformed: told which", async () => {
     await expect(house.identity.authenticate({})).rejects.toMatchObject(refusal("credential_missing"));
     for (const authorization of ["Basic YTpi", "Bearer", "Bearer a b", "Bearer ü"]) {

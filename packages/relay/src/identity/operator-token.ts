@@ -1,9 +1,10 @@
 /** The operator's tokens: those configured, else one of the relay's own making in a file that only its owner reads. */
 
 import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Store } from "@handfast/engine";
-import { toBase64url } from "@handfast/protocol";
+import { type PublicJwk, toBase64url } from "@handfast/protocol";
 import { ConfigurationError } from "../configuration/configuration.ts";
 import { limits } from "../limits.ts";
 import { createPrivateFile, readPrivateFile } from "./private-file.ts";
@@ -16,7 +17,8 @@ export interface OperatorTokens {
 }
 
 const file_name = "operator-token";
-const prefix = "hfo_";
+const taker_file_name = "relay-key.public.json";
+export const operator_token_prefix = "hfo_";
 
 /** `configured` is what configuration found; the file is made on the first start, with the `former` one of an imported store. */
 export function openOperatorTokens(
@@ -32,11 +34,15 @@ export function openOperatorTokens(
   return { tokens: [readOperatorToken(file)], file };
 }
 
-/** The same for nodes that share a store: the token of all of them, and in each one's data directory for people to find it. */
+/**
+ * The same for nodes that share a store: the token of all of them, and in each one's data directory for people to find it. Beside it lies
+ * whose it is, the public half of their key: the key itself stays in the database, and a command must not give the token to another relay.
+ */
 export async function openSharedOperatorTokens(
   configured: readonly string[],
   data_directory: string,
   store: Store,
+  relay_key: PublicJwk,
 ): Promise<OperatorTokens> {
   if (configured.length > 0) return { tokens: configured, file: null };
   const file = join(data_directory, file_name);
@@ -44,11 +50,20 @@ export async function openSharedOperatorTokens(
   const token = await sharedSecret(store, "operator_token", () => mine ?? newToken());
   if (mine === null) createPrivateFile(file, `${token}\n`);
   else if (mine !== token) throw differs("The operator's token", file);
+  tellTaker(join(data_directory, taker_file_name), relay_key);
   return { tokens: [token], file };
 }
 
+/** No secret, and told anew where it is of another database, whose token was moved away. */
+function tellTaker(path: string, relay_key: PublicJwk): void {
+  const text = `${JSON.stringify(relay_key)}\n`;
+  if (existsSync(path) && readFileSync(path, "utf8") === text) return;
+  rmSync(path, { force: true });
+  createPrivateFile(path, text);
+}
+
 function newToken(): string {
-  return `${prefix}${toBase64url(randomBytes(32))}`;
+  return `${operator_token_prefix}${toBase64url(randomBytes(32))}`;
 }
 
 export function readOperatorToken(file: string): string {

@@ -68,11 +68,14 @@ describe("key and operator's token", () => {
     rmSync(folder, { recursive: true });
   });
   const data = (node: string) => join(folder, node);
+  const { jwk } = makeRelayKey();
 
   it("are made once, also when nodes start at the same moment", async () => {
     const keys = await Promise.all(["1", "2", "3"].map((node) => openSharedRelayKey(store, data(node))));
     expect(new Set(keys.map(({ jwk }) => jwk.x)).size).toBe(1);
-    const opened = await Promise.all(["1", "2", "3"].map((node) => openSharedOperatorTokens([], data(node), store)));
+    const opened = await Promise.all(
+      ["1", "2", "3"].map((node) => openSharedOperatorTokens([], data(node), store, jwk)),
+    );
     expect(new Set(opened.flatMap(({ tokens }) => tokens)).size).toBe(1);
     for (const { file, tokens } of opened) expect(readFileSync(file ?? "", "utf8").trim()).toBe(tokens[0]);
   });
@@ -82,22 +85,37 @@ describe("key and operator's token", () => {
     const { tokens } = openOperatorTokens([], data("1"));
     expect((await openSharedRelayKey(store, data("1"))).jwk).toEqual(before.jwk);
     expect((await openSharedRelayKey(store, data("2"))).jwk).toEqual(before.jwk);
-    expect((await openSharedOperatorTokens([], data("1"), store)).tokens).toEqual(tokens);
-    expect((await openSharedOperatorTokens([], data("2"), store)).tokens).toEqual(tokens);
+    expect((await openSharedOperatorTokens([], data("1"), store, jwk)).tokens).toEqual(tokens);
+    expect((await openSharedOperatorTokens([], data("2"), store, jwk)).tokens).toEqual(tokens);
   });
 
   it("in files that say something else than the database are refused, by name", async () => {
     await openSharedRelayKey(store, data("1"));
-    await openSharedOperatorTokens([], data("1"), store);
+    await openSharedOperatorTokens([], data("1"), store, jwk);
     openRelayKey(data("2"));
     openOperatorTokens([], data("2"));
     await expect(openSharedRelayKey(store, data("2"))).rejects.toThrow(ConfigurationError);
     await expect(openSharedRelayKey(store, data("2"))).rejects.toThrow(join(data("2"), "relay-key.json"));
-    await expect(openSharedOperatorTokens([], data("2"), store)).rejects.toThrow(join(data("2"), "operator-token"));
+    await expect(openSharedOperatorTokens([], data("2"), store, jwk)).rejects.toThrow(
+      join(data("2"), "operator-token"),
+    );
+  });
+
+  it("lie beside each other as far as a command needs them: the token, and of the key its public half", async () => {
+    const told = () => JSON.parse(readFileSync(join(data("1"), "relay-key.public.json"), "utf8"));
+    await openSharedOperatorTokens([], data("1"), store, jwk);
+    expect(told()).toEqual(jwk);
+    const { jwk: another } = makeRelayKey();
+    await openSharedOperatorTokens([], data("1"), store, another);
+    expect(told()).toEqual(another);
+    expect(told()).not.toHaveProperty("d");
   });
 
   it("a configured token needs no other", async () => {
     const configured = ["a-token-of-twenty-characters"];
-    expect(await openSharedOperatorTokens(configured, data("1"), store)).toEqual({ tokens: configured, file: null });
+    expect(await openSharedOperatorTokens(configured, data("1"), store, jwk)).toEqual({
+      tokens: configured,
+      file: null,
+    });
   });
 });

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isElsewhere } from "@handfast/engine";
 import { protocolLimits } from "@handfast/protocol";
 import { about, backup_reply, backup_request, health } from "@handfast/protocol/wire";
 import { limits } from "../limits.ts";
@@ -187,6 +188,7 @@ export const backup = operation(
     try {
       await relay.store.backup(path);
     } catch (error) {
+      if (isElsewhere(error)) throw new Problem(409, "backup_elsewhere", error.message);
       const why = error instanceof Error ? error.message : String(error);
       throw new Problem(400, "backup_failed", `The copy ${path} could not be written: ${why}`, { fields: ["/name"] });
     }

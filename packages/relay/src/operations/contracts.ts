@@ -41,20 +41,20 @@ export const agree = operation(
     replies: { 200: contract_view, 201: contract_view },
     problems: [401, 403, 404, 409, 413, 428, 429, 507],
   },
-  async ({ relay, caller, body }) => {
+  async ({ relay, caller, body, room }) => {
     const agent = agentOf(caller);
     const { offer_id, said } = await taken(relay, caller, agent, body);
     const known = relay.contracts.madeOf(offer_id);
     if (known !== null) {
       if (!relay.contracts.isAsker(known.contract, agent)) throw unknownOffer(offer_id);
       said(known.contract);
-      return json(await whole(relay, known.id, known.contract));
+      return json(await whole(relay, known.id, known.contract, room));
     }
     const found = relay.negotiating.table.offer(offer_id);
     if (found === null || !relay.negotiating.isAsker(found.negotiation, agent)) throw unknownOffer(offer_id);
     if (isSealed(found.offer, rivalry(relay, caller))) throw sealed(found);
     const { id, created } = await relay.contracts.agree(found, said(found.offer));
-    return json(await whole(relay, id, seen(relay, caller, id)), created ? 201 : 200);
+    return json(await whole(relay, id, seen(relay, caller, id), room), created ? 201 : 200);
   },
 );
 
@@ -95,11 +95,10 @@ export const listContracts = operation(
     query: contract_query,
     replies: { 200: contract_page },
   },
-  async ({ relay, caller, query, room }) => {
+  async ({ relay, caller, query }) => {
     const after = query.cursor === undefined ? "" : readCursor("list", query.cursor);
     if (after === null) throw badCursor();
-    const { texts, bytes, last } = await contractPage(relay, caller, query, after);
-    await room(bytes);
+    const { texts, last } = await contractPage(relay, caller, query, after);
     const is_more = relay.contracts.next(partyOf(caller), last) !== undefined;
     return jsonList("contracts", texts, { cursor: is_more ? makeCursor("list", last) : null });
   },
@@ -122,7 +121,7 @@ async function contractPage(relay: Relay, caller: Caller, query: Static<typeof c
     last = id;
     await pause();
   }
-  return { texts, bytes, last };
+  return { texts, last };
 }
 
 /** Null: it is not what was asked for. */
@@ -151,7 +150,7 @@ export const getContract = operation(
     replies: { 200: contract_view },
     problems: [404],
   },
-  async ({ relay, caller, params }) => json(await whole(relay, params.id, seen(relay, caller, params.id))),
+  async ({ relay, caller, params, room }) => json(await whole(relay, params.id, seen(relay, caller, params.id), room)),
 );
 
 export const endContract = operation(
@@ -167,10 +166,10 @@ export const endContract = operation(
     replies: { 200: contract_view },
     problems: [404, 507],
   },
-  async ({ relay, caller, params, body }) => {
+  async ({ relay, caller, params, body, room }) => {
     seen(relay, caller, params.id);
     await relay.contracts.end(params.id, caller.name, body.reason ?? null);
-    return json(await whole(relay, params.id, seen(relay, caller, params.id)));
+    return json(await whole(relay, params.id, seen(relay, caller, params.id), room));
   },
 );
 
@@ -188,7 +187,9 @@ function shown({ contracts }: Relay, id: string, contract: ContractRecord) {
   return { id, contract, standing: contracts.standing(id, contract), counts: contracts.tally.of(id) };
 }
 
-async function whole(relay: Relay, id: string, contract: ContractRecord) {
+async function whole(relay: Relay, id: string, contract: ContractRecord, room: (bytes: number) => Promise<void>) {
+  const { capability, schemas, asker_said, proposal, manifest_bytes } = contract;
+  await room(manifest_bytes + JSON.stringify([capability, schemas, asker_said, proposal]).length);
   return showWhole(shown(relay, id, contract), await relay.contracts.providerSaid(contract));
 }
 

@@ -232,6 +232,18 @@ describe("schemas", () => {
     expect(miss.lacks[0]).toContain(`It does not take ${JSON.stringify(miss.schemas.input.counterexample)}`);
   });
 
+  it("tell an input that many refuse no more often than the answer has room for", async () => {
+    const needs_number = { input_schema: { type: "object", required: ["n"], properties: { n: { type: "integer" } } } };
+    for (const name of ["one", "two", "three"]) await relay.agent(`counts-${name}`, { name: "count", ...needs_number });
+    const refused = async (chars: number) => {
+      const need = { capability: "count", input: { q: "x".repeat(chars) } };
+      const asked = [await discover(need), await asker.post("/v1/negotiations", need)];
+      return asked.map(({ body }) => body.near.filter((miss: { schemas?: object }) => miss.schemas).length);
+    };
+    expect(await refused(1_000)).toEqual([3, 3]);
+    expect(await refused(600_000)).toEqual([1, 1]);
+  });
+
   it("are tried on the very input that somebody has", async () => {
     const fits = await discover({ capability: "fetch", input: { url: "short" } });
     expect(fits.body.hits).toHaveLength(2);

@@ -6,6 +6,7 @@ import type { Discovered } from "../directory/discovery/discovery.ts";
 import type { Found, NearMiss } from "../directory/discovery/search.ts";
 import type { Caller } from "../identity/caller.ts";
 import { Problem } from "../problem.ts";
+import { toldWithin } from "../told-within.ts";
 import { endpointOf } from "./discovery-endpoint.ts";
 import { json, operation } from "./operation.ts";
 import type { Relay } from "./relay.ts";
@@ -28,16 +29,18 @@ export const discover = operation(
     const { limit = relay.limits.discovery_hits_default, ...asked } = body;
     const need = readNeed(relay, asked);
     const discovered = await relay.discovery.find(need, caller, limit);
-    const hits = upTo(
+    const { discovery_reply_bytes: most_bytes } = relay.limits;
+    const hits = toldWithin(
       discovered.hits.map((found) => showHit(relay, found)),
-      relay.limits.discovery_reply_bytes,
+      most_bytes,
     );
     await noteLooks(relay, caller, need, discovered);
-    const near = discovered.near.map(showMiss);
-    if (discovered.hits.length === 0 && Object.keys(asked).length > 0) throw nobodyMeets(near);
-    await room(hits.bytes);
+    // Each that refuses an input tells it again.
+    const near = toldWithin(discovered.near.map(showMiss), most_bytes);
+    await room(hits.bytes + near.bytes);
+    if (discovered.hits.length === 0 && Object.keys(asked).length > 0) throw nobodyMeets(near.shown);
     const { found, is_whole } = discovered;
-    return json({ hits: hits.shown, found, whole: is_whole, near });
+    return json({ hits: hits.shown, found, whole: is_whole, near: [...near.shown] });
   },
 );
 
@@ -92,19 +95,6 @@ export function showMiss({ candidate: { entry }, verdicts, lacks }: NearMiss): M
     lacks: [...lacks],
     ...(verdicts === null ? {} : { schemas: verdicts }),
   };
-}
-
-/** As many as fit, and always one. */
-function upTo(hits: readonly Hit[], most_bytes: number): { readonly shown: readonly Hit[]; readonly bytes: number } {
-  const shown: Hit[] = [];
-  let bytes = 0;
-  for (const hit of hits) {
-    const size = JSON.stringify(hit).length;
-    if (shown.length > 0 && bytes + size > most_bytes) break;
-    shown.push(hit);
-    bytes += size;
-  }
-  return { shown, bytes };
 }
 
 /** Whose prices the caller is about to see, or to be told how they compare: in the log before it is told. */

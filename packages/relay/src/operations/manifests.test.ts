@@ -224,18 +224,26 @@ describe("a manifest that is refused", () => {
 describe("a registration that lapses", () => {
   const day_ms = 24 * 60 * 60_000;
 
+  /** What is read of replies, of one operation or another. */
+  interface Reply {
+    readonly token: string;
+    readonly id: string;
+    readonly state: string;
+    readonly liveness: { readonly state: string };
+    readonly leases: readonly { readonly id: string }[];
+  }
+
   it("leaves the capability to nobody (406), queues for whoever wants to wait, and is back with its next sign of life", async () => {
     const surroundings = new VirtualSurroundings(Date.UTC(2026, 0, 1));
     const memory = await InProcessRelay.start({ surroundings });
-    // biome-ignore lint/suspicious/noExplicitAny: tests read replies as their readers do, without a type for each.
-    const call = async (method: string, path: string, token: string | null, body?: unknown): Promise<any> => {
+    const call = async (method: string, path: string, token: string | null, body?: unknown): Promise<Reply> => {
       const headers = {
         "content-type": "application/json",
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       };
       const text = body === undefined ? {} : { body: JSON.stringify(body) };
       const response = await memory.fetch(new Request(memory.url + path, { method, headers, ...text }));
-      return response.json();
+      return JSON.parse(await response.text());
     };
     const agent = async (name: string, ...capabilities: object[]): Promise<string> =>
       (await call("POST", "/v1/tokens", null, { agent: name, capabilities })).token;
@@ -266,7 +274,7 @@ describe("a registration that lapses", () => {
     await surroundings.advance(day_ms);
     await memory.resume();
     const { leases } = await call("POST", "/v1/claims", worker, { worker: "w1", slots: 10 });
-    const ids = leases.map(({ id }: { id: string }) => id);
+    const ids = leases.map(({ id }) => id);
     expect(ids).toContain(waiting.id);
     // Nobody asked at its accept whether it fits this agent: it is asked before it is handed out.
     expect(ids).not.toContain(unfit.id);

@@ -23,7 +23,7 @@ import { Problem } from "../problem.ts";
 import { canonicalDigest } from "../schemas/canonical-json.ts";
 import { type Act, attestedAct, signedAct } from "./acts.ts";
 import { makeCursor, readCursor } from "./cursor.ts";
-import { json, jsonList, jsonText, operation } from "./operation.ts";
+import { json, jsonList, operation } from "./operation.ts";
 import { agentOf, rivalry } from "./parties.ts";
 import { badCursor, idParams, untilNews } from "./read.ts";
 import type { Relay } from "./relay.ts";
@@ -55,6 +55,7 @@ export const negotiate = operation(
       near.length + declined.length === 0
         ? "Nobody offers anything like it. Ask for less, or start an agent that offers it."
         : "Nobody offers this on these terms. See what the nearest lack (near) and who declined (declined).";
+    await room(JSON.stringify({ declined, near }).length);
     throw new Problem(406, "no_offer", detail, { declined, near });
   },
 );
@@ -79,11 +80,10 @@ export const getNegotiation = operation(
   },
 );
 
-/** Offers quote what their providers can do, schemas and all. */
+/** Offers quote what their providers can do, schemas and all. What waits for room is not their text, but what is kept anyway. */
 async function shown(view: NegotiationView, status: number, room: (bytes: number) => Promise<void>) {
-  const text = JSON.stringify(view);
-  await room(text.length);
-  return jsonText(text, status);
+  await room(JSON.stringify(view).length);
+  return json(view, status);
 }
 
 /** Until nobody is left to answer: time decides, so the wait ends with it. */

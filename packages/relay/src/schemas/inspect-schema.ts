@@ -195,7 +195,9 @@ class Inspector {
       this.reach(this.level + known.levels, path);
       return known.nodes;
     }
-    if (!Object.hasOwn(this.definitions, name)) refuse(path, "$ref", `names #/$defs/${name}, which is not there`);
+    if (!Object.hasOwn(this.definitions, name)) {
+      refuse(path, "$ref", `names #/$defs/${name}, which is not there; put it under $defs, or mend the name`);
+    }
     this.counted.set(name, null);
     const around = this.deepest;
     this.deepest = this.level;
@@ -230,8 +232,9 @@ function programOf(source: string, path: string, keyword: string): number {
   try {
     return new LinearPattern(source, new MeterSlot()).program;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return refuse(path, keyword, `is not a pattern of RE2 syntax (no lookaround, no backreferences): ${why}`);
+    const why = (error instanceof Error ? error.message : String(error)).replace("error parsing regexp: ", "");
+    const next = "mend the pattern there, without lookaround and backreferences, which RE2 has not";
+    return refuse(path, keyword, `is not a pattern of RE2 syntax: ${why}; ${next}`);
   }
 }
 
@@ -239,7 +242,10 @@ function programOf(source: string, path: string, keyword: string): number {
 function referenced(value: unknown, path: string, keyword: string): string {
   const name = typeof value === "string" ? /^#\/\$defs\/([^/]+)$/.exec(value)?.[1] : undefined;
   const decoded = name === undefined ? null : decodeUri(name);
-  if (decoded === null) return refuse(path, keyword, "must be #/$defs/name: nothing outside the schema is fetched");
+  if (decoded === null) {
+    const next = "put what it refers to under $defs of this schema, and refer to it there";
+    return refuse(path, keyword, `must be #/$defs/name: nothing outside the schema is fetched; ${next}`);
+  }
   return decoded.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 

@@ -41,7 +41,7 @@ const sound = {
     {
       name: "y",
       input_schema: { type: "string", minLength: 1 },
-      output_schema: {},
+      output_schema: { type: "string" },
       timeout_seconds: 1,
       examples: [{ input: "a" }],
     },

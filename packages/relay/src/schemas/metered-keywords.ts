@@ -15,6 +15,7 @@ export function meterKeywords(ajv: Ajv, meter: MeterSlot): void {
   replaceMultiples(ajv, meter);
   putTuplesLast(ajv);
   refuseEmptyForContains(ajv);
+  missEmptyNames(ajv);
 }
 
 /** What a keyword costs: once, and for each member or item of the value. */
@@ -166,6 +167,25 @@ function refuseEmptyForContains(ajv: Ajv): void {
   });
 }
 
+/** ajv asks for the name that is missing, and takes the empty one for none. */
+function missEmptyNames(ajv: Ajv): void {
+  const demand = (cxt: KeywordCxt, isMet: (value: object) => boolean, params: KeywordCxt["params"]) => {
+    cxt.setParams({ ...params, missingProperty: _`""` });
+    cxt.pass(_`${cxt.gen.scopeValue("func", { ref: isMet })}(${cxt.data})`);
+  };
+  const hasIt = (value: object) => Object.hasOwn(value, "");
+  before(ajv, "required", (cxt) => {
+    if (lists(cxt.schema, "")) demand(cxt, hasIt, {});
+  });
+  before(ajv, "dependentRequired", (cxt) => {
+    for (const [property, deps] of Object.entries(Object(cxt.schema))) {
+      if (!lists(deps, "")) continue;
+      const isMet = (value: object) => !Object.hasOwn(value, property) || hasIt(value);
+      demand(cxt, isMet, { property, depsCount: 1, deps: "''" });
+    }
+  });
+}
+
 const oneOf = (allowed: ValueSet) => (value: unknown) => allowed.has(value);
 
 /** The code of a keyword that is one test, made from the keyword's value. */
@@ -180,6 +200,10 @@ function testing<Value, Data>(make: (schema: Value) => (data: Data) => boolean):
 function countOf(value: unknown): number {
   if (Array.isArray(value)) return value.length;
   return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
+}
+
+function lists(list: unknown, name: string): boolean {
+  return Array.isArray(list) && list.includes(name);
 }
 
 function deepCount(map: unknown): number {

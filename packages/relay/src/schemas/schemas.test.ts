@@ -96,6 +96,18 @@ describe("schemas from strangers: checking", () => {
     expect(faultOf({ properties: { toString: { type: "string" } } }, {})).toBeNull();
   });
 
+  it("takes the empty name for a name", () => {
+    const name = "the whole value: must have required property ''";
+    expect(faultOf({ required: [""] }, {})).toBe(name);
+    expect(faultOf({ required: ["a", ""] }, { a: 1 })).toBe(name);
+    expect(faultOf({ required: [""] }, { "": 1 })).toBeNull();
+    expect(faultOf({ not: { required: [""] } }, {})).toBeNull();
+    const either = { dependentRequired: { a: ["b"], b: ["", "a"] } };
+    expect(faultOf(either, { b: 1, a: 1 })).toBe("the whole value: must have property '' when property b is present");
+    expect(faultOf(either, { a: 1 })).toMatch(/must have property b when property a is present/);
+    for (const value of [{}, { a: 1, b: 1, "": 1 }]) expect(faultOf(either, value)).toBeNull();
+  });
+
   it("refuses what is not JSON where a schema is to be met", () => {
     const schema = new Schemas().compile({ type: "string" });
     const text = { media_type: "text/plain", bytes: Buffer.from("hello") };

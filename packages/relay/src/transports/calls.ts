@@ -81,6 +81,11 @@ const pages: ReadonlySet<string> = new Set([
   "dead_letter",
   "agents",
   "agent",
+  "manifest",
+  "discovery",
+  "agent_card",
+  "ai_catalog",
+  "contracts",
   "tokens",
   "openapi",
 ]);

@@ -104,6 +104,7 @@ export class InFlight {
     if (is_counted) (is_vital ? this.#vital_calls : this.#calls).uncount(caller);
     if (is_waiting) this.#waits.uncount(caller);
     this.#taken.delete(place);
+    place.call = ended;
     if (this.#taken.size === 0) for (const idle of this.#whenIdle.splice(0)) idle();
   }
 
@@ -160,9 +161,12 @@ export class InFlight {
   }
 }
 
+/** What a place is left with: tables that it stood in outlive it (see `Passing`), and must not lead to the call. */
+const ended: Endable = { end: () => {} };
+
 /** One call, from its arrival to its answer. What it counts among is InFlight's to say. */
 export class Place {
-  readonly call: Endable;
+  call: Endable;
   readonly is_vital: boolean;
   caller = "";
   is_counted = false;

@@ -6,6 +6,7 @@
 import type { Capability } from "@handfast/protocol";
 import type { RelayLimits } from "../../limits.ts";
 import { nodeCrypto } from "../../proof/node-crypto.ts";
+import { Few } from "../few.ts";
 import { capabilityText } from "./capability-text.ts";
 import type { Entry, Provider, SharedText } from "./entry.ts";
 import { ShapeIndex } from "./shape-index.ts";
@@ -82,7 +83,7 @@ export class CapabilityIndex {
     const key = nodeCrypto.sha256Hex(JSON.stringify(parts));
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
-    const text = { key, parts, entries: new Set<Entry>() };
+    const text = { key, entries: new Few<Entry>() };
     this.#texts.set(key, text);
     this.#words.add(text, parts);
     return text;
@@ -101,11 +102,12 @@ export class CapabilityIndex {
     leave(this.#byName, entry.capability.name, entry);
     for (const tag of entry.capability.tags ?? []) leave(this.#byTag, tag, entry);
     this.shapes.remove(entry);
-    const { text } = entry;
+    const { text, capability } = entry;
     text.entries.delete(entry);
     if (text.entries.size > 0) return;
     this.#texts.delete(text.key);
-    this.#words.remove(text, text.parts);
+    // Made anew: kept, these strings would be a tenth of all that a full collection has to visit.
+    this.#words.remove(text, capabilityText(capability, this.#limits));
   }
 }
 

@@ -1,5 +1,7 @@
 /** The index and the search over it, apart from any relay: what they find, and what they cost. */
 
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { Capability } from "@handfast/protocol";
 import type { LivenessView, Need, ReliabilityView } from "@handfast/protocol/wire";
 import { array, assert, asyncProperty, constantFrom, record, uniqueArray } from "fast-check";
@@ -262,6 +264,41 @@ describe("bounds", () => {
     expect(discovery.size).toBe(256);
     discovery.remove("wordy");
     expect(discovery.size).toBe(0);
+  });
+});
+
+describe("what is remembered of schemas that were compared", () => {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  const heap_bytes = (): number => {
+    if (typeof collect === "function") collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const sells = { name: "work", input_schema: { type: "object", required: ["n"] } };
+  /** How much the heap keeps of so many calls, each of which asks for something else. */
+  const kept_bytes = async (calls: number, need: (nth: number) => Need): Promise<number> => {
+    const discovery = opened({}, { discovery_compare_ms: 60_000, schemas_compiled: 10 });
+    discovery.set(provider("a", [sells]));
+    await discovery.find(need(calls), asker, 1);
+    const before = heap_bytes();
+    for (let nth = 0; nth < calls; nth += 1) await discovery.find(need(nth), asker, 1);
+    return heap_bytes() - before;
+  };
+  /** As long as a counterexample can be that is found with the steps of one comparison. */
+  const long = (nth: number) => Buffer.alloc(15_000, `${nth} `).toString("latin1");
+
+  test("is not the inputs that were refused", async () => {
+    expect(await kept_bytes(400, (nth) => ({ input: { q: long(nth) } }))).toBeLessThan(2_000_000);
+  });
+
+  test("is no counterexample that is long", async () => {
+    const need = (nth: number) => ({ input_schema: { const: { q: long(nth) } } });
+    expect(await kept_bytes(400, need)).toBeLessThan(2_000_000);
+  });
+
+  test("is nothing of what was compared with none", async () => {
+    const need = (nth: number) => ({ capability: "other", input: nth });
+    expect(await kept_bytes(20_000, need)).toBeLessThan(2_000_000);
   });
 });
 

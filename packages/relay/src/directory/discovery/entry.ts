@@ -1,7 +1,7 @@
 /** One capability of one agent, as it is found: what its manifest says, read once. */
 
 import type { Capability } from "@handfast/protocol";
-import type { CapabilityText } from "./capability-text.ts";
+import type { Few } from "../few.ts";
 import type { Shape } from "./shape.ts";
 
 /** An agent that is found by what it offers. */
@@ -49,8 +49,7 @@ export interface SharedSchema {
 /** What is searched by words of entries that say the same, such as those of many agents with one program. */
 export interface SharedText {
   readonly key: string;
-  readonly parts: CapabilityText;
-  readonly entries: Set<Entry>;
+  readonly entries: Few<Entry>;
 }
 
 export function hasTag({ capability }: Entry, tag: string): boolean {

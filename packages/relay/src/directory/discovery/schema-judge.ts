@@ -7,6 +7,7 @@ import type { Need, SchemaVerdict } from "@handfast/protocol/wire";
 import type { RelayLimits } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { canonicalDigest } from "../../schemas/canonical-json.ts";
+import { sizeOf } from "../../schemas/compatibility/search/size.ts";
 import { Meter } from "../../schemas/meter.ts";
 import type { Schemas } from "../../schemas/schemas.ts";
 import type { Entry, JsonSchema, SharedSchema } from "./entry.ts";
@@ -43,7 +44,12 @@ interface Budget {
   ms: number;
 }
 
+/** Of one side of a capability; null: it says nothing of it. */
+type Judge = (schema: SharedSchema | null) => SchemaVerdict;
+
 const unasked: SchemaVerdict = { verdict: "unasked" };
+/** One for all: tens of thousands are remembered. */
+const proven: SchemaVerdict = { verdict: "proven" };
 const not_compared: SchemaVerdict = {
   verdict: "unknown",
   because: "not compared: this call has compared as many schemas as one may",
@@ -54,6 +60,7 @@ export function isCut({ input, output }: Verdicts): boolean {
   return input === not_compared || output === not_compared;
 }
 
+const takes_anything: SchemaVerdict = { verdict: "proven", because: "it takes anything" };
 const nothing: JsonSchema = { not: {} };
 const gives_nothing: SchemaVerdict = {
   verdict: "unknown",
@@ -63,9 +70,9 @@ const says_nothing: SchemaVerdict = { verdict: "unknown", because: "it does not 
 
 export class SchemaJudge {
   readonly #options: SchemaJudgeOptions;
-  /** By what was compared; in the order of their last use. */
-  readonly #known = new Map<string, SchemaVerdict>();
-  readonly #digests = new WeakMap<object, string>();
+  /** By what a need asks for, in the order of its last use; then by the schema that was judged. */
+  readonly #known = new Map<string, Map<string, SchemaVerdict>>();
+  #known_size = 0;
 
   constructor(options: SchemaJudgeOptions) {
     this.#options = options;
@@ -77,80 +84,99 @@ export class SchemaJudge {
     const { limits } = this.#options;
     const { discovery_comparisons: comparisons, discovery_comparisons_least: least } = limits;
     const budget: Budget = { comparisons, least, ms: limits.discovery_compare_ms };
-    const value = input === undefined ? null : { value: input, digest: canonicalDigest(input) };
-    const given = (schema: JsonSchema | null) =>
-      worse(
-        value === null ? unasked : this.#takes(schema, value, budget),
-        input_schema === undefined ? unasked : this.#fits(input_schema, schema, budget),
-      );
-    const wanted = (schema: JsonSchema | null) => {
-      if (output_schema === undefined) return unasked;
-      if (schema !== null) return this.#gives(schema, output_schema, budget);
-      const anything = this.#fits({}, output_schema, budget);
-      return anything.verdict === "proven" ? anything : says_nothing;
-    };
-    const [inputOf, outputOf] = [onceEach(given), onceEach(wanted)];
+    const takes = input === undefined ? null : this.#takes(input, budget);
+    const fits = input_schema === undefined ? null : this.#fits(input_schema, budget);
+    const gives = output_schema === undefined ? null : this.#gives(output_schema, budget);
+    const inputOf = onceEach((shared) => worse(takes?.(shared) ?? unasked, fits?.(shared) ?? unasked));
+    const outputOf = onceEach((shared) => gives?.(shared) ?? unasked);
     return ({ input, output }) => ({ input: inputOf(input), output: outputOf(output) });
   }
 
   /** Whether this very value is taken. */
-  #takes(
-    schema: JsonSchema | null,
-    { value, digest }: { readonly value: unknown; readonly digest: string },
-    budget: Budget,
-  ): SchemaVerdict {
-    if (schema === null) return { verdict: "proven", because: "it takes anything" };
-    return this.#once(`value ${digest} ${this.#digest(schema)}`, budget, () => {
-      const { schemas, limits } = this.#options;
-      const meter = new Meter(limits.discovery_check_steps);
-      const fault = schemas.compile(schema).checkParsed({ ok: true, value }, "input_unfit", meter);
-      if (fault === null) return { verdict: "proven" };
-      return { verdict: "refuted", because: fault.message, counterexample: value };
-    });
+  #takes(value: unknown, budget: Budget): Judge {
+    const { schemas, limits } = this.#options;
+    const once = this.#remembering(`value ${canonicalDigest(value)}`, budget);
+    return (shared) => {
+      if (shared === null) return takes_anything;
+      const made = once(shared.key, () => {
+        const meter = new Meter(limits.discovery_check_steps);
+        const fault = schemas.compile(shared.schema).checkParsed({ ok: true, value }, "input_unfit", meter);
+        return fault === null ? proven : { verdict: "refuted", because: fault.message };
+      });
+      // Whoever asks has the value: with what is remembered it would be kept long after.
+      return made.verdict === "refuted" ? { ...made, counterexample: value } : made;
+    };
   }
 
-  /** Whether every value of the left fits the right; null: it takes anything. */
-  #fits(left: JsonSchema, right: JsonSchema | null, budget: Budget): SchemaVerdict {
-    if (right === null) return { verdict: "proven", because: "it takes anything" };
-    const key = `schema ${this.#digest(left)} ${this.#digest(right)}`;
-    return this.#once(key, budget, () => this.#compared(left, right));
+  /** Whether every value of what is given fits. */
+  #fits(given: JsonSchema, budget: Budget): Judge {
+    const once = this.#remembering(`schema ${canonicalDigest(given)}`, budget);
+    return (shared) => {
+      if (shared === null) return takes_anything;
+      return once(shared.key, () => this.#compared(given, shared.schema));
+    };
   }
 
-  /** The same of an output. Of a schema that nothing fits everything is true, and whoever states one can never answer. */
-  #gives(left: JsonSchema, right: JsonSchema, budget: Budget): SchemaVerdict {
-    return this.#once(`output ${this.#digest(left)} ${this.#digest(right)}`, budget, () => {
-      const made = this.#compared(left, right);
-      return made.verdict === "proven" && this.#options.compare(left, nothing).kind === "proven" ? gives_nothing : made;
-    });
+  /** Whether every output fits what is wanted. Of a schema that nothing fits everything is true, and whoever states one can never answer. */
+  #gives(wanted: JsonSchema, budget: Budget): Judge {
+    const { compare } = this.#options;
+    const once = this.#remembering(`output ${canonicalDigest(wanted)}`, budget);
+    return (shared) => {
+      if (shared === null) {
+        const anything = once("anything", () => this.#compared({}, wanted));
+        return anything.verdict === "proven" ? anything : says_nothing;
+      }
+      return once(shared.key, () => {
+        const made = this.#compared(shared.schema, wanted);
+        return made.verdict === "proven" && compare(shared.schema, nothing).kind === "proven" ? gives_nothing : made;
+      });
+    };
   }
 
   #compared(left: JsonSchema, right: JsonSchema): SchemaVerdict {
     const compared = this.#options.compare(left, right);
-    if (compared.kind === "proven") return { verdict: "proven" };
+    if (compared.kind === "proven") return proven;
     const { path, because } = compared;
     if (compared.kind === "unknown") return { verdict: "unknown", path, because };
     return { verdict: "refuted", path, because, counterexample: compared.counterexample };
   }
 
-  #once(key: string, budget: Budget, judge: () => SchemaVerdict): SchemaVerdict {
-    const known = this.#known.get(key);
-    if (known !== undefined) {
-      this.#known.delete(key);
-      this.#known.set(key, known);
-      return known;
+  /** What is asked for by this name, judged for each schema once as long as it is remembered. */
+  #remembering(asked: string, budget: Budget): (schema: string, judge: () => SchemaVerdict) => SchemaVerdict {
+    const known = this.#known.get(asked) ?? new Map<string, SchemaVerdict>();
+    if (this.#known.delete(asked)) this.#known.set(asked, known);
+    return (schema, judge) => {
+      const before = known.get(schema);
+      if (before !== undefined) return before;
+      if (budget.comparisons <= 0 || (budget.ms <= 0 && budget.least <= 0)) return not_compared;
+      const began = this.#options.elapsed_ms();
+      const made = this.#admitted(judge);
+      budget.comparisons -= 1;
+      budget.least -= 1;
+      budget.ms -= this.#options.elapsed_ms() - began;
+      const most_bytes = this.#options.limits.discovery_verdict_bytes;
+      if (sizeOf(made, most_bytes) <= most_bytes) {
+        known.set(schema, made);
+        this.#keep(asked, known);
+      }
+      return made;
+    };
+  }
+
+  /** One more is known: what was asked for longest ago is forgotten, where they are too many. */
+  #keep(asked: string, known: Map<string, SchemaVerdict>): void {
+    // Before its first verdict nothing is kept of what is asked for: most needs are met, or not, without one.
+    if (known.size === 1 && !this.#known.has(asked)) this.#known.set(asked, known);
+    // A pause of its call may have let it be forgotten.
+    if (this.#known.get(asked) !== known) return;
+    this.#known_size += 1;
+    while (this.#known_size > this.#options.limits.discovery_verdicts_kept) {
+      const [oldest] = this.#known;
+      if (oldest === undefined) return;
+      const [asked, verdicts] = oldest;
+      this.#known.delete(asked);
+      this.#known_size -= verdicts.size;
     }
-    if (budget.comparisons <= 0 || (budget.ms <= 0 && budget.least <= 0)) return not_compared;
-    const began = this.#options.elapsed_ms();
-    const made = this.#admitted(judge);
-    budget.comparisons -= 1;
-    budget.least -= 1;
-    budget.ms -= this.#options.elapsed_ms() - began;
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= this.#options.limits.discovery_verdicts_kept && oldest !== undefined) {
-      this.#known.delete(oldest);
-    }
-    this.#known.set(key, made);
-    return made;
   }
 
   /** A schema that was admitted under wider limits than today's says nothing. */
@@ -163,21 +189,13 @@ export class SchemaJudge {
       throw error;
     }
   }
-
-  #digest(schema: JsonSchema): string {
-    const known = this.#digests.get(schema);
-    if (known !== undefined) return known;
-    const made = canonicalDigest(schema);
-    this.#digests.set(schema, made);
-    return made;
-  }
 }
 
 /** Many entries share a schema: in one call each is judged once. */
-function onceEach(judge: (schema: JsonSchema | null) => SchemaVerdict): (shared: SharedSchema | null) => SchemaVerdict {
+function onceEach(judge: Judge): Judge {
   const made = new Map<SharedSchema | null, SchemaVerdict>();
   return (shared) => {
-    const known = made.get(shared) ?? judge(shared?.schema ?? null);
+    const known = made.get(shared) ?? judge(shared);
     made.set(shared, known);
     return known;
   };

@@ -86,17 +86,13 @@ export class Search {
     const { limits, facts, elapsed_ms } = options;
     this.#limits = limits;
     this.#elapsedMs = elapsed_ms;
-    this.#facts = rememberingLiveness(facts);
+    this.#facts = facts;
     this.#index = index;
     this.need = need;
     this.glance = Glance.at(need);
     const words = soughtWords(need.words ?? "", limits.discovery_words);
     this.wanted = words.length === 0 ? null : index.wanted(words);
-    this.#stated = [
-      ...calledCriteria(need),
-      ...aboutCriteria(words, limits.discovery_words_per_part),
-      ...conductCriteria(need),
-    ];
+    this.#stated = [...calledCriteria(need), ...aboutCriteria(words, limits), ...conductCriteria(need)];
     this.#known = [...presenceCriteria(need), ...worthCriteria(need)];
     this.#price = priceCriteria(need);
     this.#criteria = [...this.#stated, ...this.#known, ...this.#price];
@@ -168,7 +164,7 @@ export class Search {
     let began = this.#elapsedMs();
     for (const { candidate, misfits } of this.#likeliestFirst(ranked(all, this.best_text))) {
       const verdicts = verdictsOf(candidate.entry);
-      if (this.#elapsedMs() - began > this.#limits.schema_pause_after_ms) {
+      if (this.#elapsedMs() - began > this.#limits.discovery_pause_after_ms) {
         // Others are served in between.
         await setImmediate();
         began = this.#elapsedMs();
@@ -261,18 +257,4 @@ export class Search {
     const unmet = this.#criteria.filter(({ meets }) => !meets(candidate)).map(({ lacks }) => lacks(candidate));
     return [...unmet, ...(verdicts === null ? [] : refutedWords(verdicts))];
   }
-}
-
-/** Many entries are of one agent. */
-function rememberingLiveness(facts: Facts): Facts {
-  const known = new Map<string, ReturnType<Facts["liveness"]>>();
-  return {
-    reliability: (agent, capability) => facts.reliability(agent, capability),
-    cost: (agent, capability, asker) => facts.cost(agent, capability, asker),
-    liveness: (agent) => {
-      const found = known.get(agent) ?? facts.liveness(agent);
-      known.set(agent, found);
-      return found;
-    },
-  };
 }

@@ -10,18 +10,18 @@
 import { boosts, type CapabilityText, type TextField, textFields } from "./capability-text.ts";
 import { wordsOf } from "./words.ts";
 
-/** The texts that have a word, by the most telling part it stands in. */
-class Places<Text> {
-  readonly byField = new Map<TextField, Set<Text>>();
+/** The numbers of the texts that have a word, by the most telling part it stands in. */
+class Places {
+  readonly byField = new Map<TextField, Set<number>>();
   size = 0;
 
-  add(field: TextField, text: Text): void {
-    const texts = this.byField.get(field) ?? new Set<Text>();
+  add(field: TextField, text: number): void {
+    const texts = this.byField.get(field) ?? new Set<number>();
     this.byField.set(field, texts.add(text));
     this.size += 1;
   }
 
-  remove(text: Text): void {
+  remove(text: number): void {
     for (const [field, texts] of this.byField) {
       if (!texts.delete(text)) continue;
       this.size -= 1;
@@ -30,7 +30,7 @@ class Places<Text> {
     }
   }
 
-  boostOf(text: Text): number {
+  boostOf(text: number): number {
     for (const [field, texts] of this.byField) if (texts.has(text)) return boosts[field];
     return 0;
   }
@@ -43,8 +43,8 @@ interface WordSearch<Text> {
   readonly is_whole: boolean;
 }
 
-interface Known<Text> {
-  readonly places: Places<Text>;
+interface Known {
+  readonly places: Places;
   /** The rarer the word, the more. */
   readonly worth: number;
 }
@@ -61,9 +61,12 @@ export interface Wanted<Text> {
 const telling_share = 0.25;
 
 export class WordIndex<Text> {
-  readonly #words = new Map<string, Places<Text>>();
+  readonly #words = new Map<string, Places>();
   readonly #most_words: number;
-  #size = 0;
+  /** Places hold numbers: a full collection need not look at a million of them one by one. */
+  readonly #numbers = new Map<Text, number>();
+  readonly #texts: (Text | undefined)[] = [];
+  readonly #free: number[] = [];
 
   /** `most_words`: of one part of a text. */
   constructor(most_words: number) {
@@ -71,20 +74,26 @@ export class WordIndex<Text> {
   }
 
   add(text: Text, parts: CapabilityText): void {
-    this.#size += 1;
+    const number = this.#free.pop() ?? this.#texts.length;
+    this.#texts[number] = text;
+    this.#numbers.set(text, number);
     for (const [word, field] of this.#placed(parts)) {
-      const places = this.#words.get(word) ?? new Places<Text>();
+      const places = this.#words.get(word) ?? new Places();
       this.#words.set(word, places);
-      places.add(field, text);
+      places.add(field, number);
     }
   }
 
   /** `parts` as they were when it was added. */
   remove(text: Text, parts: CapabilityText): void {
-    this.#size -= 1;
+    const number = this.#numbers.get(text);
+    if (number === undefined) return;
+    this.#numbers.delete(text);
+    this.#texts[number] = undefined;
+    this.#free.push(number);
     for (const word of this.#placed(parts).keys()) {
       const places = this.#words.get(word);
-      places?.remove(text);
+      places?.remove(number);
       if (places?.size === 0) this.#words.delete(word);
     }
   }
@@ -93,17 +102,29 @@ export class WordIndex<Text> {
     const known = this.#telling(words);
     return {
       places: known.reduce((sum, { places }) => sum + places.size, 0),
-      score: (text) => known.reduce((sum, { places, worth }) => sum + worth * places.boostOf(text), 0),
-      search: (visits) => search(known, visits),
+      score: (text) => {
+        const number = this.#numbers.get(text);
+        if (number === undefined) return 0;
+        return known.reduce((sum, { places, worth }) => sum + worth * places.boostOf(number), 0);
+      },
+      search: (visits) => {
+        const found = search(known, visits);
+        const scores = new Map<Text, number>();
+        for (const [number, score] of found.scores) {
+          const text = this.#texts[number];
+          if (text !== undefined) scores.set(text, score);
+        }
+        return { scores, is_whole: found.is_whole };
+      },
     };
   }
 
   /** The rarest first, without those that stand nearly everywhere, where others tell more. */
-  #telling(words: readonly string[]): readonly Known<Text>[] {
+  #telling(words: readonly string[]): readonly Known[] {
     const known = words
       .map((word) => this.#words.get(word))
       .filter((places) => places !== undefined)
-      .map((places) => ({ places, worth: Math.log(1 + this.#size / places.size) }))
+      .map((places) => ({ places, worth: Math.log(1 + this.#numbers.size / places.size) }))
       .sort((a, b) => b.worth - a.worth);
     const least = (known[0]?.worth ?? 0) * telling_share;
     return known.filter(({ worth }) => worth >= least);
@@ -119,9 +140,9 @@ export class WordIndex<Text> {
 }
 
 /** Each word gets an equal share of the visits that are left, the rarest first, and leaves what it does not need. */
-function search<Text>(known: readonly Known<Text>[], visits: number): WordSearch<Text> {
-  const scores = new Map<Text, number>();
-  const cut: Known<Text>[] = [];
+function search(known: readonly Known[], visits: number): WordSearch<number> {
+  const scores = new Map<number, number>();
+  const cut: Known[] = [];
   let left = visits;
   for (const [index, word] of known.entries()) {
     const share = Math.floor(left / (known.length - index));
@@ -137,7 +158,7 @@ function search<Text>(known: readonly Known<Text>[], visits: number): WordSearch
 }
 
 /** How many places were visited. */
-function visit<Text>({ places }: Known<Text>, most: number, worth: number, scores: Map<Text, number>): number {
+function visit({ places }: Known, most: number, worth: number, scores: Map<number, number>): number {
   let visited = 0;
   for (const field of textFields) {
     const texts = places.byField.get(field);

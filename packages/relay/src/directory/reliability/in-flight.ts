@@ -1,6 +1,7 @@
 /** The attempts that run now, as the events tell: as many as there are leases. */
 
 import type { Handoff, HandoffEvent } from "@handfast/core";
+import { Passing } from "@handfast/engine";
 import { type Attempt, attemptOf } from "./attempt.ts";
 
 /** How much of one capability an agent has in hand. */
@@ -17,7 +18,7 @@ const loads_kept = 10_000;
 
 export class InFlight {
   /** By handoff: it has one lease at most. */
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Passing<string, Running>();
   readonly #loads = new Map<string, Map<string, Load>>();
   #loads_size = 0;
   #loads_most = loads_kept;

@@ -80,7 +80,7 @@ class Comparison {
 
   verdict(): Verdict {
     // A proof and a search cost hundreds of times what trying these does, and most pairs that do not fit end here.
-    const plain = this.refutation(plainValues(this.raw[0]), 0);
+    const plain = this.refutation(plainValues(...this.raw), 0);
     if (plain !== null) return plain;
     const { nodes, gap } = this.proof();
     if (gap === null) return { kind: "proven" };

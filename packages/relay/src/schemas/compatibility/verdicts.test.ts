@@ -196,6 +196,13 @@ it("items that are unique are so among those of prefixItems too, of whatever typ
   expect(secondOpinion(schema).fits([null, null])).toBeNull();
 });
 
+it("the empty name may be missing as any other, which ajv alone does not see", () => {
+  const demands = { type: "object", required: [""] };
+  const verdict = compare({ type: "object" }, demands, { schemas: new Schemas(), random: () => 0.5, limits });
+  expect(verdict).toMatchObject({ kind: "refuted", counterexample: {} });
+  expect(secondOpinion(demands).fits({})).toBeNull();
+});
+
 it("no value contradicts a verdict, and three readings of a schema tell the same: ours, its compiled checker, ajv alone", () => {
   fc.assert(
     fc.property(bytes, (drawn) => {

@@ -7,12 +7,12 @@ afterEach(() => relay.stop());
 const submitted = async (peer: MemorySocket, body: object) => {
   peer.say({ calls: [{ n: 900, op: "submit", body }] });
   await relay.time.rest();
-  return peer.reply(900).body.id as string;
+  return peer.answer(900).id;
 };
 const stateOf = async (peer: MemorySocket, id: string) => {
   peer.say({ calls: [{ n: 901, op: "get", params: { id } }] });
   await relay.time.rest();
-  return peer.reply(901).body;
+  return peer.answer(901);
 };
 
 describe("what one connection may take of the relay's memory", () => {
@@ -78,7 +78,7 @@ describe("what one connection may take of the relay's memory", () => {
     peer.say({ calls: Array.from({ length: 50 }, (_, index) => ({ n: index + 1, ...get })) });
     worker.say({ calls: [{ n: 1, op: "claim", body: { worker: "w" } }] });
     await relay.time.rest();
-    const [{ fence }] = worker.reply(1).body.leases;
+    const fence = worker.answer(1).leases[0]?.fence;
     worker.say({ calls: [{ n: 2, op: "ack", params: { id }, body: { fence } }] });
     await relay.time.rest();
     worker.say({ calls: [{ n: 3, op: "complete", params: { id }, body: { fence, output: 1 } }] });
@@ -137,7 +137,7 @@ describe("what one connection may take of the relay's memory", () => {
     const worker = await relay.greet("writer");
     worker.say({ calls: [{ n: 1, op: "claim", body: { worker: "w" } }] });
     await relay.time.rest();
-    const [{ fence }] = worker.reply(1).body.leases;
+    const fence = worker.answer(1).leases[0]?.fence;
     const text = "y".repeat(1_000);
     for (let count = 0; count < 50; count += 1) {
       const body = { fence, offset: count * 1_000, text };
@@ -163,7 +163,7 @@ describe("a lease", () => {
     const id = await submitted(sender, { to: "worker", input: 1 });
     worker.say({ calls: [{ n: 1, op: "claim", body: { worker: "w" } }] });
     await relay.time.rest();
-    expect(worker.reply(1).body.leases[0].id).toBe(id);
+    expect(worker.answer(1).leases[0]?.id).toBe(id);
     return { sender, worker, id };
   };
 
@@ -183,7 +183,7 @@ describe("a lease", () => {
     await relay.time.advance(11_000);
     sender.say({ calls: [{ n: 902, op: "get", params: { id } }] });
     await relay.time.rest();
-    expect(sender.reply(902).body.state).toBe("queued");
+    expect(sender.answer(902).state).toBe("queued");
   });
 
   it("of an abandoned claim is given back", async () => {

@@ -5,7 +5,7 @@
  */
 
 import { type Handoff, hasEnded, liveLease } from "@handfast/core";
-import { type Engine, wakeKey } from "@handfast/engine";
+import { type Engine, Passing, wakeKey } from "@handfast/engine";
 import type { HeldLease } from "../../operations/operation.ts";
 
 interface LeaseNotice extends HeldLease {
@@ -33,7 +33,7 @@ interface LeaseWatchOptions {
 export class LeaseWatch {
   readonly #options: LeaseWatchOptions;
   /** By the handoff's id: of its leases only the newest can be live. */
-  readonly #leases = new Map<string, Watched>();
+  readonly #leases = new Passing<string, Watched>();
   #is_over = false;
 
   constructor(options: LeaseWatchOptions) {

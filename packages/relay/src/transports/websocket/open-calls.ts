@@ -1,5 +1,6 @@
 /** The calls of one connection that are not answered yet: their numbers, what they hold in memory, and their end. */
 
+import { Passing } from "@handfast/engine";
 import type { RelayLimits } from "../../limits.ts";
 import { Problem } from "../../problem.ts";
 import { ConnectionEnd, malformed } from "./connection-end.ts";
@@ -8,7 +9,7 @@ import type { SessionCall } from "./session-call.ts";
 
 export class OpenCalls {
   readonly #limits: RelayLimits;
-  readonly #open = new Map<number, SessionCall>();
+  readonly #open = new Passing<number, SessionCall>();
   readonly #run: (call: SessionCall) => void;
   #bytes = 0;
 

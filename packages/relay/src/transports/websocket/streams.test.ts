@@ -70,7 +70,7 @@ describe("streams", () => {
     const other = await relay.agent("nosy");
     peer = await TestPeer.greet(relay, other.token);
     peer.send({ calls: [follow(1, await submit())] });
-    expect(await peer.event(1, "end")).toMatchObject({ status: 404, problem: { reason: "unknown_handoff" } });
+    expect(await peer.reply(1)).toMatchObject({ status: 404, problem: { reason: "unknown_handoff" } });
   });
 
   it("and waits that are abandoned are not answered, and their numbers are free", async () => {

@@ -16,17 +16,17 @@ describe("time, on a clock of the test's own", () => {
     expect(silent.ended).toBeNull();
     await relay.time.advance(2 * second);
     expect(silent.ended).toEqual({ code: 4408, reason: "hello_timeout" });
-    expect(silent.sent.at(-1).problem.reason).toBe("hello_timeout");
+    expect(silent.sent.at(-1)?.problem?.reason).toBe("hello_timeout");
   });
 
   it("a connection ends with its credential", async () => {
     const peer = await relay.greet("short", { life_ms: 60 * second });
-    expect(peer.sent[0].hello.expires_in_ms).toBe(60 * second);
+    expect(peer.sent[0]?.hello?.expires_in_ms).toBe(60 * second);
     await relay.time.advance(58 * second);
     expect(peer.ended).toBeNull();
     await relay.time.advance(4 * second);
     expect(peer.ended).toEqual({ code: 4401, reason: "identity" });
-    expect(peer.sent.at(-1).problem.reason).toBe("credential_expired");
+    expect(peer.sent.at(-1)?.problem?.reason).toBe("credential_expired");
   });
 
   it("a connection goes on with a new credential of the same agent", async () => {

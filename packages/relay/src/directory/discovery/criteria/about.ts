@@ -1,7 +1,7 @@
 /** What it is about: at least one of the words that are asked for stands in its text. */
 
-import type { CapabilityText } from "../capability-text.ts";
-import { textFields } from "../capability-text.ts";
+import type { RelayLimits } from "../../../limits.ts";
+import { type CapabilityText, capabilityText, textFields } from "../capability-text.ts";
 import { type Criterion, type Looked, listed } from "../criterion.ts";
 import { wordsOf } from "../words.ts";
 
@@ -16,13 +16,13 @@ const partNames: Readonly<Record<keyof CapabilityText, string>> = {
   examples: "its examples",
 };
 
-export function aboutCriteria(words: readonly string[], most_words: number): readonly Criterion<Looked>[] {
+export function aboutCriteria(words: readonly string[], limits: RelayLimits): readonly Criterion<Looked>[] {
   if (words.length === 0) return [];
   return [
     {
       distance: 2,
       meets: ({ text }) => text > 0,
-      why: ({ entry }) => foundWords(words, entry.text.parts, most_words),
+      why: ({ entry }) => foundWords(words, capabilityText(entry.capability, limits), limits.discovery_words_per_part),
       lacks: () => `It says nothing of ${listed(words.slice(0, words_told))}.`,
     },
   ];

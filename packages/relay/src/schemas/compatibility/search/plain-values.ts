@@ -1,6 +1,7 @@
 /**
- * The plainest values that a schema seems to allow: with no more than it demands, and with all that it names. Most pairs of
- * schemas that do not fit differ by one of these, and trying them costs no search. They are guesses: whoever tries one checks it.
+ * The plainest values that a schema seems to allow: with no more than it demands, with all that it names, and with what only the other schema
+ * names, of a type that one does not want. Most pairs of schemas that do not fit differ by one of these, and trying them costs no search. They are
+ * guesses: whoever tries one checks it.
  */
 
 /** Of one schema, all levels together. */
@@ -8,13 +9,26 @@ const most_parts = 100;
 
 type Wanted = "demanded" | "named";
 
-export function plainValues(schema: unknown): readonly unknown[] {
-  const made = (["demanded", "named"] as const).map((wanted) => new Maker(wanted).make(schema));
+export function plainValues(schema: unknown, other: unknown): readonly unknown[] {
+  const plain = (["demanded", "named"] as const).map((wanted) => new Maker(wanted).make(schema));
+  const made = [...plain, withStrangers(plain[0], schema, other)];
   const texts = new Set<string>();
   return made.filter((value) => value !== nothing && isNew(texts, JSON.stringify(value)));
 }
 
 const nothing = Symbol("no value");
+
+/** A schema that lets in what it does not name lets it in as anything. */
+function withStrangers(plainest: unknown, schema: unknown, other: unknown): unknown {
+  if (!isObject(schema) || !isObject(other) || !isObject(plainest)) return nothing;
+  const [named, wanted] = [schema["properties"] ?? {}, other["properties"]];
+  if (schema["additionalProperties"] === false || !isObject(named) || !isObject(wanted)) return nothing;
+  const strangers = Object.entries(wanted)
+    .filter(([name]) => !Object.hasOwn(named, name))
+    .slice(0, most_parts)
+    .map(([name, each]) => [name, isObject(each) && each["type"] === "string" ? 0 : ""]);
+  return strangers.length === 0 ? nothing : Object.assign(Object.fromEntries(strangers), plainest);
+}
 
 class Maker {
   readonly #wanted: Wanted;

@@ -1,8 +1,8 @@
 /**
  * Whether a value fits a schema, by ajv as it comes: nothing of the relay's own is in it. It abstains where ajv is known to be
  * wrong: of `contains` it takes an empty array for the array before it, its division fails for the smallest and the largest
- * numbers and by fractions, no two objects with a member `constructor` are equal to it unless they share that member, and with `uniqueItems` beside
- * `prefixItems` it compares only what is of the types that `items` names.
+ * numbers and by fractions, no two objects with a member `constructor` are equal to it unless they share that member, with `uniqueItems` beside
+ * `prefixItems` it compares only what is of the types that `items` names, and to it the empty name is never missing.
  */
 
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -26,7 +26,8 @@ const options = {
 export function secondOpinion(schema: DrawnSchema): SecondOpinion {
   const text = JSON.stringify(schema);
   const isHalfCompared = text.includes('"uniqueItems"') && text.includes('"prefixItems"');
-  if (isHalfCompared || text.includes('"contains"')) return { fits: () => null };
+  const demandsEmptyName = /"(required|dependentRequired)"/.test(text) && /[[,]""[,\]]/.test(text);
+  if (isHalfCompared || demandsEmptyName || text.includes('"contains"')) return { fits: () => null };
   const ajv = new Ajv2020(options);
   // Or its code can throw: {patternProperties: {b: true}, anyOf: [{properties: {a: true}, dependentRequired: {b: ["c"]}}, true]}.
   ajv.opts.unevaluated = false;

@@ -4,7 +4,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export type JsonObject = { readonly [name: string]: Json };
 
-export const names = ["a", "b", "c", "x-a", "constructor", "__proto__"] as const;
+export const names = ["a", "b", "c", "x-a", "", "constructor", "__proto__"] as const;
 export const strings = ["", "a", "b", "ab", "abc", "x-a", "0", "\u{1f600}", "\u{1f600}a"] as const;
 export const numbers = [0, 1, 2, 3, -1, 5, 0.5, 1.5, 6, 10, -0, 9_007_199_254_740_991, 1e21, 5e-324] as const;
 export const bounds = [0, 1, 2, 3, -1, 5, 0.5, 1.5, 10, 9_007_199_254_740_991] as const;

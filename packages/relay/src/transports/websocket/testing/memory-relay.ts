@@ -9,8 +9,25 @@ import { memoryArtifacts } from "../../../in-process/memory-artifacts.ts";
 import type { RelayLimits } from "../../../limits.ts";
 import type { FrameListener, FrameSocket } from "../frame-socket.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read frames as their readers do, without a type for each.
-type Json = any;
+/** What is read of frames, of one kind or another. */
+interface Frame {
+  readonly hello?: { readonly expires_in_ms: number };
+  readonly problem?: { readonly reason: string };
+  readonly replies?: readonly Reply[];
+  readonly events?: readonly { readonly data: { readonly text: string } }[];
+}
+
+/** And of replies, of one operation or another. */
+interface Reply {
+  readonly n: number;
+  readonly status: number;
+  readonly body: {
+    readonly token: string;
+    readonly id: string;
+    readonly state: string;
+    readonly leases: readonly { readonly id: string; readonly fence: number }[];
+  };
+}
 
 const operator_token = "operator-token-for-tests-only";
 
@@ -56,7 +73,7 @@ export class MemoryRelay {
     const body = { agent, capabilities: [{ name: "work" }], ...more };
     this.operator.say({ calls: [{ n, op: "create_token", body }] });
     await this.time.rest();
-    return this.operator.reply(n).body.token;
+    return this.operator.answer(n).token;
   }
 
   /** A peer whose hello was answered. */
@@ -75,7 +92,7 @@ export class MemoryRelay {
 
 /** One that reads as told: while it `holds`, nothing that is sent leaves. */
 export class MemorySocket implements FrameSocket {
-  readonly sent: Json[] = [];
+  readonly sent: Frame[] = [];
   bufferedAmount = 0;
   isPaused = false;
   pings = 0;
@@ -88,8 +105,15 @@ export class MemorySocket implements FrameSocket {
     this.#listener?.frame(Buffer.from(JSON.stringify(frame)), false);
   }
 
-  reply(n: number): Json {
+  reply(n: number): Reply | undefined {
     return this.sent.flatMap(({ replies }) => replies ?? []).find((reply) => reply.n === n);
+  }
+
+  /** What the reply says, which must be there. */
+  answer(n: number): Reply["body"] {
+    const reply = this.reply(n);
+    if (reply === undefined) throw new Error(`call ${n} was not answered`);
+    return reply.body;
   }
 
   send(text: string): void {

@@ -1,10 +1,56 @@
 /** A client's end of a WebSocket, for tests: it says only what it is told to, and keeps every frame that comes. */
 
+import type { LeaseView } from "@handfast/protocol/wire";
 import { type ClientOptions, WebSocket } from "ws";
 import type { TestRelay } from "../../../testing/test-relay.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read frames as their readers do, without a type for each.
-type Json = any;
+/** What is read of frames, of one kind or another. */
+interface Frame {
+  readonly hello?: { readonly agent: string; readonly role: string; readonly limits: object };
+  readonly problem?: Problem;
+  readonly pong?: number;
+  readonly replies?: readonly Reply[];
+  readonly events?: readonly StreamEvent[];
+  readonly over?: readonly Notice[];
+}
+
+interface Problem {
+  readonly reason: string;
+  readonly fields?: readonly string[];
+}
+
+export interface Reply {
+  readonly n: number;
+  readonly status: number;
+  readonly problem?: Problem;
+  readonly text?: string;
+  readonly body: ReplyBody;
+}
+
+/** And of replies, of one operation or another. */
+interface ReplyBody {
+  readonly id: string;
+  readonly leases: readonly LeaseView[];
+  readonly handoffs: readonly unknown[];
+  readonly receipts: readonly { readonly id: string; readonly signed: Signed }[];
+}
+
+export interface Signed {
+  readonly document: string;
+  readonly proof: { readonly size: number };
+}
+
+interface StreamEvent {
+  readonly n: number;
+  readonly event: string;
+  readonly id: string;
+  readonly data: { readonly handoff: string };
+}
+
+interface Notice {
+  readonly id: string;
+  readonly detail: string;
+}
 
 export interface Ended {
   readonly code: number;
@@ -13,7 +59,7 @@ export interface Ended {
 
 export class TestPeer {
   readonly socket: WebSocket;
-  readonly frames: Json[] = [];
+  readonly frames: Frame[] = [];
   /** How the connection ended, once it has. */
   readonly ended: Promise<Ended>;
   readonly #waiting = new Set<() => void>();
@@ -58,32 +104,36 @@ export class TestPeer {
   }
 
   /** The first frame, from the beginning, that is wanted; waits for it. */
-  async frame(isWanted: (frame: Json) => boolean): Promise<Json> {
+  frame(isWanted: (frame: Frame) => boolean): Promise<Frame> {
     return this.#until(() => this.frames.find(isWanted));
   }
 
-  async reply(n: number): Promise<Json> {
-    return this.#until(() => this.#all("replies").find((reply) => reply.n === n));
+  reply(n: number): Promise<Reply> {
+    return this.#until(() => this.#reply(n));
   }
 
-  /** An event of a stream, or the problem that ended it. */
-  async event(n: number, event: string): Promise<Json> {
-    return this.#until(
-      () =>
-        this.#all("events").find((each) => each.n === n && each.event === event) ??
-        this.#all("replies").find((reply) => reply.n === n),
+  /** An event of a stream; a reply instead of it ends the wait. */
+  async event(n: number, event: string): Promise<StreamEvent> {
+    const found = await this.#until(
+      () => this.#all("events").find((each) => each.n === n && each.event === event) ?? this.#reply(n),
     );
+    if (!("event" in found)) throw new Error(`the stream ended before ${event}: ${JSON.stringify(found)}`);
+    return found;
   }
 
-  over(id: string): Promise<Json> {
+  over(id: string): Promise<Notice> {
     return this.#until(() => this.#all("over").find((notice) => notice.id === id));
   }
 
-  #all(kind: string): readonly Json[] {
-    return this.frames.flatMap((frame) => frame[kind] ?? []);
+  #reply(n: number): Reply | undefined {
+    return this.#all("replies").find((reply) => reply.n === n);
   }
 
-  get problems(): readonly Json[] {
+  #all<Kind extends "replies" | "events" | "over">(kind: Kind): readonly NonNullable<Frame[Kind]>[number][] {
+    return this.frames.flatMap((frame): readonly NonNullable<Frame[Kind]>[number][] => frame[kind] ?? []);
+  }
+
+  get problems(): readonly Problem[] {
     return this.frames.flatMap((frame) => (frame.problem === undefined ? [] : [frame.problem]));
   }
 
@@ -93,7 +143,7 @@ export class TestPeer {
     return this.#n;
   }
 
-  async call(op: string, parts: object = {}): Promise<Json> {
+  async call(op: string, parts: object = {}): Promise<Reply> {
     const n = this.next();
     this.send({ calls: [{ n, op, ...parts }] });
     return this.reply(n);
@@ -103,7 +153,7 @@ export class TestPeer {
   async calls(
     calls: readonly { readonly op: string; readonly [part: string]: unknown }[],
     more: object = {},
-  ): Promise<Json[]> {
+  ): Promise<readonly Reply[]> {
     const numbered = calls.map((call) => ({ n: this.next(), ...call }));
     this.send({ calls: numbered, ...more });
     return Promise.all(numbered.map(({ n }) => this.reply(n)));
@@ -120,7 +170,7 @@ export class TestPeer {
     await this.ended;
   }
 
-  #until(find: () => Json): Promise<Json> {
+  #until<Found>(find: () => Found | undefined): Promise<Found> {
     return new Promise((resolve, reject) => {
       const look = () => {
         const found = find();
