@@ -20,7 +20,7 @@ export async function renderCli(): Promise<string> {
     optionTable(frameOptions),
     "## Options of commands that call a relay",
     optionTable(connectionOptions),
-    "Commands of an operator (`agents`, `routes`, `token`, `backup` and those that look at handoffs), where nobody is named by these, use the file `operator-token` in the data directory of a relay on this machine, if it is there.",
+    "Commands of an operator (`agents`, `routes`, `token`, `backup` and those that look at handoffs), where nobody is named by these, use the file `operator-token` in the data directory of a relay on this machine (`HANDFAST_DATA`, `data`, else `./.handfast`), if the relay that is called is that one: the key that it states must be the one that lies beside the token. Any other relay is called as if there were none, with a key.",
     "## Exit codes",
     "As in sysexits.h where it has one, so that a program under `serve` may end with what `send` ended with.",
     `| code | meaning |\n|---|---|\n${Object.values(exitCodes)

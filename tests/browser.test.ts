@@ -63,8 +63,13 @@ async function serveBeside(built: string, relay: () => string): Promise<Server> 
     } else if (path === "/") {
       response.writeHead(200, { "content-type": "text/html" }).end(page_html);
     } else if (folders[folder] !== undefined) {
-      const text = await readFile(join(folders[folder], rest), "utf8").catch(() => null);
-      response.writeHead(text === null ? 404 : 200, { "content-type": "text/javascript" }).end(text ?? "");
+      try {
+        const text = await readFile(join(folders[folder], rest), "utf8");
+        response.writeHead(200, { "content-type": "text/javascript" }).end(text);
+      } catch (error) {
+        const code = error instanceof Error && "code" in error ? error.code : null;
+        response.writeHead(code === "ENOENT" ? 404 : 500, `${code}`).end();
+      }
     } else {
       const onward = request(relay() + path, { method: incoming.method, headers: incoming.headers }, (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);

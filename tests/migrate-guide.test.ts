@@ -35,12 +35,14 @@ async function walk(
   part: string,
   more: Readonly<Record<string, string>> = {},
   installed: Readonly<Record<string, string>> = {},
+  npx: "quick" | "real" = "quick",
 ): Promise<void> {
   const guide = guideIn(parts.get(part) ?? "");
   const typed = guide.blocks.flatMap(({ language, text }) => (language === "sh" ? [text] : [])).join("\n");
   expect(guide.files.filter((file) => !typed.includes(`node ${file.name}`))).toEqual([]);
   const place = join(folder, part.replaceAll(" ", "-"));
   makeProject(place, { postgres: join(root, "node_modules/postgres"), ...installed });
+  if (npx === "real") await rm(join(place, "node_modules/.bin/npx"));
   const path = `${join(place, "node_modules/.bin")}:${dirname(execPath)}:${env["PATH"]}`;
   const free = await onFreePorts(guide);
   const told = await follow(free.guide, place, { PATH: path, HOME: place, NO_COLOR: "1", ...free.env, ...more });
@@ -54,9 +56,11 @@ test("every part is tried", () => {
   expect([...parts.keys()]).toEqual(tried);
 });
 
-test("from a jobs table", { timeout: 240_000 }, async () => {
-  const url = server.url(await server.createDatabase());
-  await walk("From a jobs table", { DATABASE_URL: url, APP_DATABASE_URL: url.replace("postgres@", "app@") });
+test("from a jobs table, also where the owner is called as the relay's schema", { timeout: 240_000 }, async () => {
+  const database = await server.createDatabase();
+  await server.ask("postgres", `CREATE ROLE handfast LOGIN CREATEROLE; ALTER DATABASE ${database} OWNER TO handfast`);
+  const as = (role: string) => server.url(database).replace("postgres@", `${role}@`);
+  await walk("From a jobs table", { DATABASE_URL: as("handfast"), APP_DATABASE_URL: as("app") });
 });
 
 test("from BullMQ", { timeout: 600_000 }, async ({ skip }) => {
@@ -73,6 +77,7 @@ test("from BullMQ", { timeout: 600_000 }, async ({ skip }) => {
 
 test("from an HTTP call", { timeout: 240_000 }, () => walk("From an HTTP call"));
 
-test("from a file to PostgreSQL", { timeout: 240_000 }, async () => {
-  await walk("From a file to PostgreSQL", { DATABASE_URL: server.url(await server.createDatabase()) });
+test("from a file to PostgreSQL, with the npx of npm", { timeout: 240_000 }, async () => {
+  const url = server.url(await server.createDatabase());
+  await walk("From a file to PostgreSQL", { DATABASE_URL: url }, {}, "real");
 });

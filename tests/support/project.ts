@@ -21,8 +21,9 @@ export function makeProject(place: string, more: Readonly<Record<string, string>
   };
   for (const [link, target] of Object.entries(own)) symlinkSync(join(root, target), join(place, "node_modules", link));
   for (const [link, target] of Object.entries(more)) symlinkSync(target, join(place, "node_modules", link));
-  // npm takes a second each time to find the command beside it. tests/packages.test.ts has the real npx.
-  writeFileSync(join(place, "node_modules/.bin/npx"), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
+  // npm takes a second each time to find the command beside it. tests/packages.test.ts has the real npx. As with that one, the
+  // command is a child: a signal to npx does not reach it.
+  writeFileSync(join(place, "node_modules/.bin/npx"), '#!/bin/sh\n"$@"\nexit $?\n', { mode: 0o755 });
 }
 
 /** What TypeScript says of the programs in it; "": nothing. */

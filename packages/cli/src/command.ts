@@ -63,7 +63,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Who calls: "agent" is whom flags, environment and handfast.toml name, else the developer of this machine. "operator"
  * is the same if somebody was named, else whoever holds the operator's token that was configured or that lies in the
- * data directory of a relay on this machine, else the agent: it sees the handoffs of all.
+ * data directory of the relay that is called, if it is on this machine, else the agent: it sees the handoffs of all.
  */
 export type Role = "agent" | "operator";
 

@@ -1,11 +1,10 @@
 /** The client of a command: made from the settings when it is first asked for, closed when the command is over. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Client, ConnectOptions } from "@handfast/client";
 import { type ClientSettings, readClientSettings } from "./client-settings.ts";
 import type { Caller, Environment, Role } from "./command.ts";
 import { CliError, reasonOf } from "./errors.ts";
+import { type FoundToken, findToken, isTakenBy } from "./found-token.ts";
 import type { Options } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
 import { cleanLine } from "./text.ts";
@@ -35,7 +34,7 @@ export class Connection {
     const { terminal, options, env, cwd } = this.#place;
     const settings = readClientSettings(options, env, cwd);
     const given: ConnectOptions = {
-      ...connectOptions(settings, role, options),
+      ...connectOptions(settings, options),
       ...(caller?.agent !== undefined && (caller.always === true || !settings.isNamed) ? { agent: caller.agent } : {}),
       ...(signal === undefined ? {} : { signal }),
       ...caller?.terms,
@@ -44,16 +43,18 @@ export class Connection {
       onConnection: tellConnection(terminal, settings.url),
     };
     const named = settings.agent ?? caller?.agent;
-    const client = this.#connect(given, { ...caller, ...(named === undefined ? {} : { agent: named }) });
+    const found = role === "operator" ? findToken(settings) : null;
+    const client = this.#connect(given, { ...caller, ...(named === undefined ? {} : { agent: named }) }, found);
     this.#clients.set(role, client);
     return terminal.busy(`connecting to ${settings.url}`, client);
   }
 
-  async #connect(given: ConnectOptions, caller: Caller): Promise<Client> {
+  async #connect(options: ConnectOptions, caller: Caller, found: FoundToken | null): Promise<Client> {
     const { terminal } = this.#place;
     let isTold = false;
     for (;;) {
       try {
+        const given = await this.#withFound(options, found);
         return await (caller.signs === true ? signing(given, caller) : opened(given));
       } catch (error) {
         if (caller.persists !== true || reasonOf(error) !== "relay_unreachable") throw admissible(error);
@@ -62,6 +63,13 @@ export class Connection {
         isTold = true;
       }
     }
+  }
+
+  async #withFound(options: ConnectOptions, found: FoundToken | null): Promise<ConnectOptions> {
+    const { url = "", signal } = options;
+    const patience_ms = this.#place.options.duration("patience") ?? connect_patience_ms;
+    if (found === null || !(await isTakenBy(found, { url, patience_ms, signal }))) return options;
+    return { ...options, token: found.token };
   }
 
   async close(): Promise<void> {
@@ -122,9 +130,8 @@ function tellConnection(terminal: Terminal, url: string): NonNullable<ConnectOpt
   };
 }
 
-function connectOptions(settings: ClientSettings, role: Role, options: Options): ConnectOptions {
-  const { url, agent, key, namespace } = settings;
-  const token = settings.token ?? (role === "operator" ? operatorToken(settings) : undefined);
+function connectOptions(settings: ClientSettings, options: Options): ConnectOptions {
+  const { url, agent, key, token, namespace } = settings;
   const patience = options.duration("patience");
   return {
     url,
@@ -134,19 +141,4 @@ function connectOptions(settings: ClientSettings, role: Role, options: Options):
     ...(namespace === undefined ? {} : { namespace }),
     ...(patience === undefined ? { connectPatience: connect_patience_ms } : { patience }),
   };
-}
-
-/** Of a relay on this machine, whose data directory is here; whoever may read that file is its operator. */
-function operatorToken({ url, isNamed, data }: ClientSettings): string | undefined {
-  if (isNamed || !isLoopback(url)) return undefined;
-  try {
-    return readFileSync(join(data, "operator-token"), "utf8").trim();
-  } catch {
-    return undefined;
-  }
-}
-
-function isLoopback(url: string): boolean {
-  const host = URL.parse(url)?.hostname ?? "";
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -20,8 +20,8 @@ afterAll(async () => {
   rmSync(data, { recursive: true });
 });
 
-function started(store: string): Promise<{ readonly code: unknown; readonly stderr: string }> {
-  const argv = [bin, "start", "--port", "0", "--data", data, "--store", store];
+function started(store: string, port = 0): Promise<{ readonly code: unknown; readonly stderr: string }> {
+  const argv = [bin, "start", "--port", String(port), "--data", data, "--store", store];
   return new Promise((resolve) => {
     execFile(process.execPath, argv, (error, _, stderr) => resolve({ code: error?.code ?? 0, stderr }));
   });
@@ -35,6 +35,14 @@ test("fewer connections than a node needs, which it finds out when half of it ha
   expect(stderr).toContain("too many connections");
   expect(code).toBe(69);
 }, 60_000);
+
+test("a port that is taken, of which the database is told nothing: another store can still be imported there", async () => {
+  const database = await server.createDatabase();
+  const { code, stderr } = await started(server.url(database), server.port);
+  expect(stderr).toContain(`The port ${server.port} is taken by another process`);
+  expect(code).toBe(69);
+  expect(await server.ask(database, "SELECT FROM pg_namespace WHERE nspname = 'handfast'")).toHaveLength(0);
+});
 
 test.each([
   ["a port that there is not", (url: string) => url.replace(/:\d+\//, ":99999/"), "cannot be read"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from ._base import Base, Capability, ClientWarning
 from ._exchange import Exchange
@@ -140,6 +141,8 @@ class _Opening:
             try:
                 return await self._exchange.once("well_known", answer=answer_within(patience))
             except Refused as refused:
+                if refused.problem["reason"] == "unknown_operation":
+                    raise _beyond_relay(self._settings.url) from None
                 raise refusal_of(refused, None).error from None
 
         return await persist(self._settings.url, self._surroundings, patience, attempt)
@@ -154,6 +157,15 @@ async def _bearer_of(link: Link, patience: float) -> str:
             return "operator"
         raise
     return tokens[0]["agent"] if tokens else "operator"
+
+
+def _beyond_relay(url: str) -> UsageError:
+    """Every relay says what it is. Behind a proxy its addresses may begin with a path: that alone is not refused."""
+    parts = urlsplit(url)
+    message = f"A Handfast relay answers at {url}, but its addresses do not begin there."
+    own = f"{parts.scheme}://{parts.netloc}"
+    remedy = f"Set the URL (option url, HANDFAST_URL) to the relay's own, without a path: {own}."
+    return UsageError(message, remedy, "not_a_relay")
 
 
 def _check_about(about: Any, settings: Settings) -> None:

@@ -193,6 +193,15 @@ async def test_what_is_not_a_relay_is_told_as_such(
     assert caught.value.reason == reason
 
 
+@pytest.mark.parametrize("path", ["/v1", "/foo/", "/v1/connect"])
+async def test_an_address_behind_the_relays_own_is_told_by_its_own(relay: RelayProcess, path: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        await connect(url=relay.url + path, agent="x")
+    assert caught.value.reason == "not_a_relay"
+    assert f"{relay.url}{path.rstrip('/')}, but" in str(caught.value)
+    assert f"without a path: {relay.url}." in caught.value.remedy
+
+
 async def test_a_token_stands_for_its_agent(relay: RelayProcess, agent: Agent, name: Callable[[str], str]) -> None:
     owner = await agent("owner")
     made = await owner.call("create_token", body={"agent": owner.agent})

@@ -48,6 +48,11 @@ describe("handfast doctor", () => {
     expect((await problems(await answering({ hello: "world" })))["relay"]).toContain("no Handfast relay");
   });
 
+  it("says of what is no relay that a relay's own URL has no path", async () => {
+    const { checks } = await lookAtRelay(`${await answering({ hello: "world" })}/v1`);
+    expect(checks).toMatchObject([{ ok: false, remedy: expect.stringContaining("without a path") }]);
+  });
+
   it("says that clocks differ, that the relay is not ready, and that it goes by another name", async () => {
     const found = await problems(await answering(about, new Date(Date.now() - 600_000), false));
     expect(found["clock"]).toMatch(/differs from the relay's by (599|600|601) s/);

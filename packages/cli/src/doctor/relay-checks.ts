@@ -30,7 +30,10 @@ export async function lookAtRelay(url: string): Promise<RelayLook> {
   const about = (await response.json().catch(() => null)) as AboutRelay | null;
   if (!response.ok || about?.protocol !== "handfast") {
     const found = `${url} answers, but is no Handfast relay (HTTP ${response.status})`;
-    return { checks: [problem("relay", found, "Check the URL.", "configuration")], about: null };
+    return {
+      checks: [problem("relay", found, "Check the URL: the relay's own, without a path.", "configuration")],
+      about: null,
+    };
   }
   const checks = [
     ok("relay", `${url} answers in ${took_ms} ms, ${about.mode} mode`),

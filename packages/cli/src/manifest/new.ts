@@ -3,7 +3,6 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { ManifestContent } from "@handfast/protocol";
 import type { Context } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { Answers } from "./answers.ts";
@@ -13,13 +12,6 @@ import { lineOf, servingLine } from "./lint.ts";
 import { readManifest } from "./read-manifest.ts";
 
 const default_timeout_seconds = 300;
-
-/** What `{}` means in the place of a schema. */
-const anything = {
-  input_schema: "anything is taken. Say what it takes with --input-schema, or in the file",
-  output_schema:
-    "anything may come back, and nobody who needs an output finds it. Say what it gives with --output-schema, or in the file",
-} as const;
 
 export async function make(context: Context): Promise<undefined> {
   const { terminal, options, cwd } = context;
@@ -43,16 +35,7 @@ export async function make(context: Context): Promise<undefined> {
     if (terminal.json) terminal.document({ file, manifest: JSON.parse(text) });
     else terminal.note(`wrote ${file}`);
   }
-  for (const line of emptySchemas(value as ManifestContent)) terminal.note(line);
   if (file !== "-") terminal.next(servingLine(file, value) ?? `handfast manifest lint ${file}`);
-}
-
-function emptySchemas({ capabilities }: ManifestContent): readonly string[] {
-  return capabilities.flatMap((capability) =>
-    (["input_schema", "output_schema"] as const)
-      .filter((side) => capability[side] !== undefined && Object.keys(capability[side]).length === 0)
-      .map((side) => `${side} of ${capability.name} is {}: ${anything[side]}.`),
-  );
 }
 
 async function written(context: Context): Promise<Draft> {

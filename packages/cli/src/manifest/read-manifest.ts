@@ -45,7 +45,9 @@ export function readManifest(bytes: Buffer): ReadManifest {
         ? `Take out the comma in line ${place.line}.`
         : reason === "too_large"
           ? `Keep it below ${limits.max_bytes} bytes.`
-          : "Write strict JSON, in UTF-8.";
+          : text.startsWith(byte_order_mark)
+            ? "Save it as UTF-8 without one."
+            : "Write strict JSON, in UTF-8.";
     return { value: undefined, findings: [{ kind: "fault", rule: "json", path, message, remedy, ...place }] };
   }
   const places = new Places(text);
@@ -54,9 +56,12 @@ export function readManifest(bytes: Buffer): ReadManifest {
   return { value: parsed.value, findings: findings.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
+const byte_order_mark = "\u{FEFF}";
+
 /** What a person sees who looks at the place. */
 function faultWords(reason: string, text: string, offset: number): string {
   if (reason !== "syntax") return reason.replaceAll("_", " ");
+  if (text.startsWith(byte_order_mark)) return "it begins with a byte order mark (U+FEFF), which editors do not show";
   if (text.trim() === "") return "it is empty";
   if (offset >= text.trimEnd().length) return "it ends too early, with something still open";
   // YAML and the like.

@@ -6,7 +6,7 @@ export const backupCommand: Command = {
   name: "backup",
   summary: "Makes a consistent copy of the store while the relay runs.",
   description:
-    "For operators. The copy is a file on the relay's machine, in the folder backups of its data directory.\nArtifacts are files in the data directory, named by their digest: copy them beside it.",
+    "For operators. The copy is a file on the relay's machine, in the folder backups of its data directory.\nArtifacts are files in the data directory, named by their digest: copy them beside it.\nA relay on PostgreSQL refuses: back its database up by the server's own tools.",
   arguments: [{ name: "name", help: "Of the new file. Default: the time.", optional: true }],
   connects: true,
   examples: [

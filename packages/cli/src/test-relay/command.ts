@@ -39,6 +39,8 @@ Every answer has "now" and "next" (when the relay's next timer goes off, or null
 
 async function run(context: Context): Promise<ExitName> {
   const { terminal, signal, options } = context;
+  // Before anything is said: whoever started it may be killed as soon as it has heard something.
+  const parent = process.ppid;
   const start_at = momentOf(options.text("start-at") ?? default_start);
   const seed = options.number("seed", 0, Number.MAX_SAFE_INTEGER) ?? default_seed;
   let session = await Session.start({ start_at, seed });
@@ -51,7 +53,7 @@ async function run(context: Context): Promise<ExitName> {
   const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
   const close = () => lines.close();
   signal.addEventListener("abort", close, { once: true });
-  const stopWatching = whenAbandoned(close);
+  const stopWatching = whenAbandoned(parent, close);
   try {
     for await (const line of lines) {
       const order = orderIn(line, terminal);
@@ -89,8 +91,7 @@ function complain(error: unknown, terminal: Terminal): void {
 }
 
 /** The end of stdin tells it too, unless another process has inherited the other end and keeps it open. */
-function whenAbandoned(run: () => void): () => void {
-  const parent = process.ppid;
+function whenAbandoned(parent: number, run: () => void): () => void {
   const timer = setInterval(() => {
     if (process.ppid !== parent) run();
   }, parent_check_ms);

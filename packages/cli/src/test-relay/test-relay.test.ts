@@ -7,14 +7,34 @@ import { bin } from "../testing/cli.ts";
 import { isAlive } from "../testing/is-alive.ts";
 import { call_header } from "./open-calls.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read answers as their readers do, without a type for each.
-type Json = any;
+/** What is read of its lines, whatever was asked for. */
+interface Line {
+  readonly url: string;
+  readonly name: string;
+  readonly operator_token: string;
+  readonly now: number;
+  readonly next: number;
+  readonly running: boolean;
+  readonly parked: number;
+  readonly calls: { readonly stream?: number };
+  readonly events: readonly { readonly type: string }[];
+  readonly error: { readonly message: string; readonly remedy: string };
+}
+
+/** What is read of the relay's replies, of one operation or another. */
+interface Reply {
+  readonly token: string;
+  readonly id: string;
+  readonly state: string;
+  readonly leases: readonly unknown[];
+  readonly public_urls: readonly string[];
+}
 
 /** Another program that turns the clock. */
 class Kit {
   readonly child: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterableIterator<string>;
-  relay: Json;
+  #relay: Line | null = null;
 
   constructor(words: readonly string[] = []) {
     this.child = spawn(execPath, [bin, "test-relay", ...words]);
@@ -24,27 +44,32 @@ class Kit {
 
   static async start(...words: readonly string[]): Promise<Kit> {
     const kit = new Kit(words);
-    kit.relay = await kit.line();
+    kit.#relay = await kit.line();
     return kit;
   }
 
-  async line(): Promise<Json> {
+  get relay(): Line {
+    if (this.#relay === null) throw new Error("it has not said where it is");
+    return this.#relay;
+  }
+
+  async line(): Promise<Line> {
     const { value, done } = await this.#lines.next();
     if (done === true) throw new Error("it has ended");
     return JSON.parse(value);
   }
 
-  ask(order: object | string): Promise<Json> {
+  ask(order: object | string): Promise<Line> {
     this.child.stdin.write(`${typeof order === "string" ? order : JSON.stringify(order)}\n`);
     return this.line();
   }
 
   async reset(more: object = {}): Promise<void> {
-    this.relay = await this.ask({ do: "reset", ...more });
+    this.#relay = await this.ask({ do: "reset", ...more });
   }
 
   /** Lets so much time pass. */
-  async pass(ms: number): Promise<Json> {
+  async pass(ms: number): Promise<Line> {
     const { now } = await this.ask({ do: "settle" });
     return this.ask({ do: "run", to: now + ms });
   }
@@ -61,8 +86,8 @@ class Kit {
     });
   }
 
-  async call(method: string, path: string, sent: Sent = {}): Promise<Json> {
-    return (await this.fetch(method, path, sent)).json();
+  async call(method: string, path: string, sent: Sent = {}): Promise<Reply> {
+    return JSON.parse(await (await this.fetch(method, path, sent)).text());
   }
 
   async agent(name: string, ...capabilities: readonly string[]): Promise<string> {
@@ -115,7 +140,7 @@ test("a deadline passes at its own moment, whoever is told of it", async () => {
   await kit.pass(1);
   expect(await read()).toMatchObject({ state: "expired", ended_at: start + 15 * 60_000 });
   const { events } = await kit.ask({ do: "events", handoff: id });
-  expect(events.map(({ type }: Json) => type)).toEqual(["accepted", "expired"]);
+  expect(events.map(({ type }) => type)).toEqual(["accepted", "expired"]);
 });
 
 test("a call that waits is parked, by the name it came with, and `next` is when it waits no longer", async () => {

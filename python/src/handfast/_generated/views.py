@@ -451,7 +451,7 @@ OfferView = TypedDict(
         "schemas": dict[str, Any],
         "made_by": Literal["manifest", "proposal"],
         "proposal": Union[dict[str, Any], None],
-        # Milliseconds since 1970 by the relay's clock.
+        # Until when it can be taken, in milliseconds as `valid_until` of its terms is, and never later than that.
         "expires_at": int,
     },
 )
