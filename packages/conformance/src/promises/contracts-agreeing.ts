@@ -218,15 +218,18 @@ export const agreeing: readonly Check[] = [
   },
   {
     id: "PROPOSE-5",
-    promise: "An offer expires no later than its terms, also where the provider narrowed their validity.",
+    promise:
+      "An offer expires no later than its terms, also where the provider narrowed their validity; terms that are over already are 400.",
     section: proposals,
     features,
     run: async (t) => {
       const { asker, provider, capability } = await trade(t, { proposes: true }, null);
       const { negotiation_id } = await negotiation(asker, { capability, reply_by_ms: 60_000 });
       const [call] = (await provider.ok("proposals", {})).proposals;
+      const params = { id: call?.id ?? "" };
+      await provider.refused("propose", { params, body: { valid_until: 1 } }, 400, "validity_over");
       const valid_until = (call?.asked_at ?? 0) + 30_000;
-      await provider.ok("propose", { params: { id: call?.id ?? "" }, body: { valid_until } });
+      await provider.ok("propose", { params, body: { valid_until } });
       const { offers } = await asker.ok("negotiation", { params: { id: negotiation_id } });
       t.equal(
         offers.map(({ terms, expires_at }) => [terms?.valid_until, expires_at <= valid_until]),

@@ -78,6 +78,12 @@ export const contractReasons: readonly Reason[] = [
   },
   {
     codes: [400],
+    reason: "validity_over",
+    cause: "The proposal's terms would be valid until a time that is past already, so that nobody could take them.",
+    remedy: "Name a later time, in milliseconds since 1970, leave the validity as it was asked, or decline.",
+  },
+  {
+    codes: [400],
     reason: "one_answer",
     cause: "The proposal names terms and declines at the same time.",
     remedy: "Give one of the two.",

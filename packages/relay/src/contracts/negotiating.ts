@@ -145,6 +145,7 @@ export class Negotiating {
         const message = `The call ${offer_id} was to be answered by ${negotiation.reply_by}; it counts as declined.`;
         throw new Problem(408, "proposal_too_late", message, { reply_by: negotiation.reply_by });
       }
+      if (answer.kind === "proposed" && answer.terms.valid_until <= this.#options.now()) throw validityOver(answer.terms);
       const next = this.#answered(negotiation, call, answer, content);
       const { agent_id, capability } = call.asked;
       const is_priced = answer.kind === "proposed" && answer.terms.cost !== null;
@@ -261,6 +262,12 @@ function contentOf(answer: Answer): string {
 
 export function unknownProposal(id: string): Problem {
   return new Problem(404, "unknown_proposal", `There is no call for a proposal ${id}, or it was not put to you.`);
+}
+
+/** Nobody could take what is offered so, and the asker would never see it. */
+function validityOver({ valid_until }: ContractTerms): Problem {
+  const message = `The terms would be valid until ${valid_until}, which is past already. Name a later time (milliseconds since 1970), or decline.`;
+  return new Problem(400, "validity_over", message, { fields: ["/valid_until"], valid_until });
 }
 
 /** What a provider changed of the terms it was asked for: its price, narrower limits, a shorter validity. */

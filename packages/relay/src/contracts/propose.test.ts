@@ -174,6 +174,17 @@ describe("a call for proposals", () => {
     expect([got.status, got.body.reason]).toEqual([428, "offer_expired"]);
   });
 
+  it("is not answered with terms that are over already: the same call is still open for better ones", async () => {
+    await asker.negotiate(need);
+    const { id } = await callTo(one);
+    for (const valid_until of [1, market.clock.now()]) {
+      const got = await one.post(`/v1/proposals/${id}`, { valid_until });
+      expect([got.status, got.body.reason, got.body.fields]).toEqual([400, "validity_over", ["/valid_until"]]);
+    }
+    const better = await one.post(`/v1/proposals/${id}`, { valid_until: market.clock.now() + 1_000 });
+    expect([better.status, better.body.answer]).toEqual([200, "proposed"]);
+  });
+
   it("brings no offer above what the asker would pay, and does not say how much that is", async () => {
     const asked = { ...need, agents: ["one"], max_cost: { amount: 69, per: "handoff" } };
     const answer = asker.negotiate(asked, 60);
