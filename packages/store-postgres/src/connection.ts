@@ -7,9 +7,10 @@
 import postgres, { type Options, type ReservedSql, type Sql } from "postgres";
 import { withoutNul } from "./arrays.ts";
 import { PostgresStoreError } from "./errors.ts";
+import { makeSockets } from "./first-words.ts";
 import { inTime } from "./in-time.ts";
 import { connect_timeout_s, forgotten_transaction_ms, pool_connections } from "./limits.ts";
-import type { Place } from "./place.ts";
+import type { Host } from "./place.ts";
 import type { Row } from "./rows.ts";
 
 export type Parameter = string | number | null;
@@ -61,8 +62,11 @@ const as_agreed = {
   idle_session_timeout: never_ms,
 } as const;
 
-function optionsOf(place: Place, max: number): Options<{ bigint: postgres.PostgresType<number> }> {
+function optionsOf(max: number): Options<{ bigint: postgres.PostgresType<number> }> {
+  // The client's types do not name it.
+  const more = { socket: makeSockets() };
   return {
+    ...more,
     max,
     connect_timeout: connect_timeout_s,
     idle_timeout: 0,
@@ -79,7 +83,6 @@ function optionsOf(place: Place, max: number): Options<{ bigint: postgres.Postgr
       ...by_index,
       ...as_agreed,
     },
-    ...(place.several && { target_session_attrs: "primary" as const }),
   };
 }
 
@@ -101,9 +104,9 @@ export class WritingConnection implements Asks {
     this.#life = life;
   }
 
-  static async open(place: Place): Promise<WritingConnection> {
+  static async open(host: Host): Promise<WritingConnection> {
     const life: Life = { is_lost: false, waiting: new Set() };
-    const sql = postgres(place.url, { ...optionsOf(place, 1), onclose: () => end(life) });
+    const sql = postgres(host.url, { ...optionsOf(1), onclose: () => end(life) });
     try {
       // The client reserves only what is connected: reserved unconnected, it would wait for good.
       await inTime(sql.unsafe("SELECT 1"));
@@ -143,8 +146,8 @@ export class Pool implements Reads {
   readonly #sql: Sql<ClientTypes>;
   #asked = 0;
 
-  constructor(place: Place) {
-    this.#sql = postgres(place.url, optionsOf(place, pool_connections));
+  constructor(host: Host) {
+    this.#sql = postgres(host.url, optionsOf(pool_connections));
   }
 
   async ask(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {

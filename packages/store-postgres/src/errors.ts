@@ -169,6 +169,15 @@ export function standby(place: string): PostgresStoreError {
   return new PostgresStoreError("read_only", `${place} is a read-only standby. ${remedy}`);
 }
 
+/** Of several hosts. What each of them said is told; the server knows nothing of the others. */
+export function noPrimary(place: string, said: readonly string[]): PostgresStoreError {
+  const remedy = "Promote a standby, or bring the primary back; check the hosts and ports in the URL.";
+  return new PostgresStoreError(
+    "unreachable",
+    `None of the hosts of ${place} is a primary: ${said.join("; ")}. ${remedy}`,
+  );
+}
+
 export function takesNoWrites(place: string): PostgresStoreError {
   const remedy = "Turn default_transaction_read_only off, for the server, the database or the role that has it on.";
   return new PostgresStoreError("read_only", `${place} is no standby, but takes no writes. ${remedy}`);

@@ -46,6 +46,8 @@ export const most_combinations = 100;
 /** For so long `recover` goes on trying to reach a server that restarts or is replaced by its standby; then it is asked again. */
 export const recover_ms = 10_000;
 export const recover_pause_ms = 200;
+/** A start in the middle of a failover waits so long for one of several hosts to be the primary. */
+export const first_patience_ms = 15_000;
 /** How long to wait for the end of a connection whose last answer never came. */
 export const last_words_ms = 5_000;
 

@@ -4,10 +4,11 @@
  * answer the second time as the first: its id is the handoff's.
  */
 
-import { WritingConnection } from "./connection.ts";
+import type { WritingConnection } from "./connection.ts";
 import { explain } from "./errors.ts";
 import { inTime } from "./in-time.ts";
 import { type Place, placeOf } from "./place.ts";
+import { connectToPrimary } from "./primary.ts";
 import { number, type Row, text, textOrNull, truth } from "./rows.ts";
 import { beginTaking, dropPosted, isAnyPosted, leaveAlone, putOff, takePosted } from "./sql/outbox.ts";
 
@@ -47,7 +48,7 @@ export class PostgresOutbox {
   /** Takes at most `limit`, in the order they were posted, and answers how many there were. One call at a time. */
   async take(limit: number, judge: (posted: readonly Posted[]) => Promise<readonly Fate[]>): Promise<number> {
     try {
-      this.#connection ??= await WritingConnection.open(this.#place);
+      this.#connection ??= (await connectToPrimary(this.#place, 0)).writer;
       return await this.#take(this.#connection, limit, judge);
     } catch (error) {
       await this.close();

@@ -2,18 +2,24 @@
 
 import { PostgresStoreError } from "./errors.ts";
 
+/** Where the primary may be. */
 export interface Place {
-  readonly url: string;
   /** For messages: without the password. */
   readonly shown: string;
-  /** Whether the primary must be looked for among several hosts. */
-  readonly several: boolean;
+  /** One or more; the primary must be looked for among several. */
+  readonly hosts: readonly Host[];
+}
+
+export interface Host {
+  readonly url: string;
+  /** For messages: the host alone, with its port. */
+  readonly name: string;
 }
 
 const credentials = "(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?";
 const one_host = "(?:\\[[0-9a-fA-F:]+\\]|[^:@/?,\\[\\]]*)(?::\\d{1,5})?";
 const parts = new RegExp(
-  `^postgres(?:ql)?://${credentials}(?<hosts>${one_host}(?:,${one_host})*)(?<database>/[^?]*)?(?:\\?.*)?$`,
+  `^(?<before>postgres(?:ql)?://${credentials})(?<hosts>${one_host}(?:,${one_host})*)(?<database>/[^?]*)?(?:\\?(?<settings>.*))?$`,
 );
 
 /** Whether this is meant to be the URL of a PostgreSQL database. */
@@ -29,9 +35,19 @@ export function placeOf(url: string): Place {
       "The store's URL cannot be read. Write it as postgres://USER:PASSWORD@HOST:5432/DATABASE; in the password, characters such as @ / : % are written in percent-encoding.",
     );
   }
-  const { user = "", hosts = "", database = "" } = groups;
+  const { before = "", user = "", hosts = "", database = "", settings } = groups;
   const shown = `${hosts === "" ? "localhost" : hosts}${database === "/" ? "" : database}`;
-  return { url, shown: user === "" ? shown : `${user}@${shown}`, several: hosts.includes(",") };
+  const rest = `${database}${settingsOf(settings)}`;
+  return {
+    shown: user === "" ? shown : `${user}@${shown}`,
+    hosts: hosts.split(",").map((name) => ({ url: `${before}${name}${rest}`, name })),
+  };
+}
+
+/** Which of the hosts is the primary is looked for here, not by the client. */
+function settingsOf(settings: string | undefined): string {
+  const kept = settings?.split("&").filter((one) => !one.startsWith("target_session_attrs="));
+  return kept === undefined || kept.length === 0 ? "" : `?${kept.join("&")}`;
 }
 
 /** The URL as it may be shown: without the password, and without settings. */

@@ -2,12 +2,13 @@
 
 import type { SchemaStep, SchemaSteps } from "@handfast/engine";
 import { checkServer } from "./check-server.ts";
-import { type Asks, WritingConnection } from "./connection.ts";
+import type { Asks } from "./connection.ts";
 import { explain } from "./errors.ts";
 import { foundSchema, type Migrations, refuseNewer } from "./migrate.ts";
 import { migrations as current } from "./migrations/mod.ts";
 import type { PostgresStoreOptions } from "./open.ts";
 import { placeOf } from "./place.ts";
+import { connectToPrimary } from "./primary.ts";
 import { number, text } from "./rows.ts";
 import { openSession } from "./session.ts";
 
@@ -20,7 +21,7 @@ export async function inspectPostgresSchema(
 ): Promise<SchemaSteps> {
   const place = placeOf(url);
   try {
-    const connection = await WritingConnection.open(place);
+    const { writer: connection } = await connectToPrimary(place, 0);
     try {
       await checkServer(connection, place.shown, may_lose);
       const found = await foundSchema(connection, place.shown);

@@ -2,13 +2,14 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { type Backend, checkServer } from "./check-server.ts";
-import { type Asks, Pool, type Reads, WritingConnection } from "./connection.ts";
+import { type Asks, Pool, type Reads } from "./connection.ts";
 import { explain, inUse, PostgresStoreError, unconfirmed } from "./errors.ts";
 import { inTime } from "./in-time.ts";
-import { last_words_ms, recover_ms, recover_pause_ms } from "./limits.ts";
+import { first_patience_ms, last_words_ms, recover_ms, recover_pause_ms } from "./limits.ts";
 import { type Migrations, migrate } from "./migrate.ts";
 import { keepPartitions } from "./partitions.ts";
 import type { Place } from "./place.ts";
+import { connectToPrimary } from "./primary.ts";
 import { truth } from "./rows.ts";
 import { unlessUnconfirmed } from "./unless-unconfirmed.ts";
 
@@ -38,7 +39,7 @@ export async function openSession(place: Place, options: SessionOptions): Promis
 }
 
 async function connect(place: Place, options: SessionOptions, before: Backend | null): Promise<Session> {
-  const writer = await WritingConnection.open(place);
+  const { writer, host } = await connectToPrimary(place, before === null ? first_patience_ms : 0);
   // A first start may migrate for as long as it takes. Whoever comes back does not wait for a network that lost it again.
   const asks: Asks =
     before === null ? writer : { ask: (statement, ...parameters) => inTime(writer.ask(statement, ...parameters)) };
@@ -46,8 +47,8 @@ async function connect(place: Place, options: SessionOptions, before: Backend | 
     const backend = await checkServer(asks, place.shown, options.may_lose);
     if (before !== null) await endOf(asks, before, place);
     if (options.lock !== null) await lockDatabase(asks, place, options.lock);
-    await unlessUnconfirmed(place, prepare(asks, options.migrations, place));
-    const pool = new Pool(place);
+    await unlessUnconfirmed(host, place.shown, prepare(asks, options.migrations, place));
+    const pool = new Pool(host);
     let open = true;
     const end = async () => {
       // A reopening that failed (a server still down) is tried again from the same session.

@@ -5,7 +5,7 @@ import { Pool } from "./connection.ts";
 import { unconfirmed } from "./errors.ts";
 import { inTime } from "./in-time.ts";
 import { answer_timeout_ms } from "./limits.ts";
-import type { Place } from "./place.ts";
+import type { Host } from "./place.ts";
 import { truth } from "./rows.ts";
 
 /** Longer than a standby that is there takes. */
@@ -15,7 +15,7 @@ const unconfirmed_s = 10;
  * A migration may take as long as it takes. But one that waits for a synchronous standby would wait without a word for as long as that is away,
  * and so would every later start, behind its lock.
  */
-export async function unlessUnconfirmed(place: Place, work: Promise<void>): Promise<void> {
+export async function unlessUnconfirmed(host: Host, shown: string, work: Promise<void>): Promise<void> {
   let is_over = false;
   const over = work.finally(() => {
     is_over = true;
@@ -25,13 +25,13 @@ export async function unlessUnconfirmed(place: Place, work: Promise<void>): Prom
   for (;;) {
     await Promise.race([over, pause(answer_timeout_ms, undefined, { ref: false })]);
     if (is_over) return over;
-    if (await isUnconfirmed(place)) throw unconfirmed(place.shown);
+    if (await isUnconfirmed(host)) throw unconfirmed(shown);
   }
 }
 
 /** Whether a commit in this database, of a node's or not, has waited for a standby for so long. */
-async function isUnconfirmed(place: Place): Promise<boolean> {
-  const pool = new Pool(place);
+async function isUnconfirmed(host: Host): Promise<boolean> {
+  const pool = new Pool(host);
   try {
     const [row] = await inTime(
       pool.askOnce(
