@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import LongestFirst from "./scripts/longest-first.ts";
 
 export default defineConfig({
   test: {
@@ -17,6 +18,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // More than the cores of a small machine: much of what the tests do is wait.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Files share a process, and with it what they import: of a whole run, importing took 202 s anew for each file, and takes 44 s so.
     isolate: false,
   },

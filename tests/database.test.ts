@@ -7,6 +7,7 @@
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startProxy } from "../packages/store-postgres/src/testing/cutting-proxy.ts";
 import { nobody, startServer, type TestServer } from "../packages/store-postgres/src/testing/server.ts";
@@ -30,6 +31,8 @@ afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+const between_tries_ms = 50;
 
 interface Refused {
   readonly status: number;
@@ -64,7 +67,7 @@ class Scene {
     return new Scene(database, token);
   }
 
-  /** Asked once. Whether it was accepted; a refusal is noted. */
+  /** Asked once. Whether it was accepted; a refusal is noted, and followed by a pause: nothing is there to be waited for but the next try. */
   async submit(nth: number): Promise<boolean> {
     this.#sent += 1;
     const body = {
@@ -75,7 +78,10 @@ class Scene {
     };
     const answer = await this.#call(nth, "POST", "/v1/handoffs", body);
     if (answer.status === 202) this.accepted.push(answer.id);
-    else this.refused[nth]?.push(answer);
+    else {
+      this.refused[nth]?.push(answer);
+      await pause(between_tries_ms);
+    }
     return answer.status === 202;
   }
 
