@@ -10,8 +10,8 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 export const api_page = "docs/client-api.md";
 
 const doors = [
-  { title: "@handfast/client", file: "packages/client/src/mod.d.ts" },
-  { title: "@handfast/client/testing", file: "packages/client/src/testing/mod.d.ts" },
+  { title: "@handfast/client", source: "packages/client/src/mod.ts" },
+  { title: "@handfast/client/testing", source: "packages/client/src/testing/mod.ts" },
 ];
 
 interface Entry {
@@ -35,9 +35,19 @@ export function renderApi(): string {
       "--rootDir",
       root,
     ];
-    const made = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", root, ...flags], { encoding: "utf8" });
+    // The doors and what they lead to, in place of the whole project.
+    const only = {
+      extends: join(root, "tsconfig.json"),
+      compilerOptions: { typeRoots: [join(root, "node_modules/@types")] },
+      include: [],
+      files: doors.map(({ source }) => join(root, source)),
+    };
+    writeFileSync(join(built, "tsconfig.json"), JSON.stringify(only));
+    const made = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", built, ...flags], { encoding: "utf8" });
     if (made.status !== 0) throw new Error(`the declarations could not be made: ${made.stdout}${made.stderr}`);
-    const pages = doors.map(({ title, file }) => renderDoor(title, exportsOf(join(built, file))));
+    const pages = doors.map(({ title, source }) =>
+      renderDoor(title, exportsOf(join(built, source.replace(/\.ts$/, ".d.ts")))),
+    );
     return `${head}\n${pages.join("\n")}`;
   } finally {
     rmSync(built, { recursive: true, force: true });
