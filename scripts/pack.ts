@@ -1,5 +1,6 @@
 // Builds every public package and packs it: npm run pack [folder]. The packed files go to dist-packages/, or the folder;
-// those of adapters into adapters/ there, because each brings its framework along, and nobody has all of them.
+// those of adapters into adapters/ there, because each brings its framework along, and nobody has all of them. The image of
+// deploy/Dockerfile has no adapters, nor their sources: --no-adapters.
 //
 // In development a package is its TypeScript sources. Published it is JavaScript with declarations, so each is copied to
 // a staging folder, where the other staged packages stand in for the workspace's, compiled there, and packed from there.
@@ -137,7 +138,8 @@ function prepareCommand(source: string, built: string): void {
   if (!command.includes(door)) throw new Error(`bin/handfast.js does not import ${door}: mend it, or scripts/pack.ts`);
   writeFileSync(join(built, "bin/handfast.js"), command.replace(door, "../dist/main.js"), { mode: 0o755 });
   mkdirSync(join(built, "deploy"));
-  copyFileSync(join(root, "deploy/handfast.service"), join(built, "deploy/handfast.service"));
+  for (const unit of ["handfast.service", "handfast@.service"])
+    copyFileSync(join(root, "deploy", unit), join(built, "deploy", unit));
   copyGuides(join(built, "docs"));
 }
 
@@ -213,33 +215,37 @@ function writeJson(file: string, value: unknown): void {
 }
 
 const usage =
-  "npm run pack [-- FOLDER]\nBuilds every public package and packs it, into dist-packages/ or the folder.\n";
+  "npm run pack [-- [--no-adapters] FOLDER]\nBuilds every public package and packs it, into dist-packages/ or the folder.\n";
 
 interface Asked {
   readonly help: boolean;
+  readonly no_adapters: boolean;
   readonly folder: string | undefined;
 }
 
 /** What is asked for; text: why it cannot be done. */
 function read(args: readonly string[]): Asked | string {
   try {
-    const options = { help: { type: "boolean", default: false } } as const;
+    const flag = { type: "boolean", default: false } as const;
+    const options = { help: flag, "no-adapters": flag };
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [folder, ...more] = positionals;
-    return more.length > 0 ? `One folder at most, not ${positionals.length}.` : { help: values.help, folder };
+    if (more.length > 0) return `One folder at most, not ${positionals.length}.`;
+    return { help: values.help, no_adapters: values["no-adapters"], folder };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-function main({ help, folder }: Asked): void {
+function main({ help, no_adapters, folder }: Asked): void {
   if (help) return void stdout.write(usage);
   const target = resolve(folder ?? join(root, "dist-packages"));
   // What an earlier version left there would be installed beside this one.
   if (folder === undefined) {
     for (const old of globSync("{,adapters/}*.tgz", { cwd: target })) rmSync(join(target, old));
   }
-  for (const name of packAll(target)) stdout.write(`${join(target, name)}\n`);
+  const wanted = no_adapters ? folders.filter((each) => dirname(each) !== adapters) : folders;
+  for (const name of packAll(target, wanted)) stdout.write(`${join(target, name)}\n`);
 }
 
 if (import.meta.main) {

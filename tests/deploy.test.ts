@@ -104,7 +104,7 @@ test("the relays of compose.cluster.yaml start with the environment that it give
   for (const [name, { environment, depends_on, tmpfs, ports, read_only }] of Object.entries(relays)) {
     expect([depends_on?.["database"]?.condition, read_only]).toEqual(["service_healthy", true]);
     // Where it keeps its data is the one place, besides /tmp, that it may write to.
-    expect(tmpfs).toContain(image["HANDFAST_DATA"]);
+    expect(tmpfs).toContain(`${image["HANDFAST_DATA"]}:mode=0700,uid=1000,gid=1000`);
     expect(ports?.[0]?.split(":").at(-1)).toBe(image["HANDFAST_PORT"]);
     const port = await freePort();
     const place = join(folder, name);

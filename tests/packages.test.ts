@@ -4,6 +4,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -324,8 +325,32 @@ describe("in a container, as deploy/Dockerfile has it", () => {
       expect(existsSync(join(root, path))).toBe(true);
       expect(ignore).toContain(`!${path}\n`);
     }
-    for (const path of ["scripts", "tsconfig.json", "LICENSE", "docs", "deploy/handfast.service"])
+    for (const path of [
+      "scripts",
+      "tsconfig.json",
+      "LICENSE",
+      "docs",
+      "deploy/handfast.service",
+      "deploy/handfast@.service",
+    ])
       expect(ignore).toContain(`!${path}\n`);
+  });
+
+  test("what .dockerignore lets through can be packed as it says", { timeout: 240_000 }, () => {
+    const ignore = readFileSync(join(root, ".dockerignore"), "utf8");
+    const source = inFolder("source");
+    for (const [, path = ""] of ignore.matchAll(/^!(.+)$/gm))
+      cpSync(join(root, path), join(source, path), {
+        recursive: true,
+        filter: (name) => !/node_modules|\.test\.ts$|\.handfast$/.test(name.slice(root.length)),
+      });
+    symlinkSync(join(root, "node_modules"), join(source, "node_modules"));
+    const [, words = ""] = /^RUN npm run pack -- (.+)$/m.exec(dockerfile) ?? [];
+    const target = inFolder("packed-in-image");
+    const asked = words.replace("/packed", target).split(" ");
+    execFileSync(execPath, ["scripts/pack.ts", ...asked], { cwd: source, stdio: ["ignore", "ignore", "inherit"] });
+    expect(globSync("*.tgz", { cwd: target })).toHaveLength(own.length + 1);
+    expect(existsSync(join(target, "adapters"))).toBe(false);
   });
 
   test("it builds with the Node that the packages ask for", () => {
@@ -386,6 +411,8 @@ describe("under systemd, as deploy/handfast.service has it", () => {
     expect([node, command]).toEqual(["/usr/bin/node", "start"]);
     expect(existsSync(bin.replace("/opt/handfast/node_modules", installed()))).toBe(true);
     expect(readFileSync(installed("handfast/deploy/handfast.service"), "utf8")).toBe(unit);
+    const several = readFileSync(join(root, "deploy/handfast@.service"), "utf8");
+    expect(readFileSync(installed("handfast/deploy/handfast@.service"), "utf8")).toBe(several);
     const [, page = ""] = /^Documentation=file:(\S+)$/m.exec(unit) ?? [];
     expect(existsSync(page.replace("/opt/handfast/node_modules", installed()))).toBe(true);
   });

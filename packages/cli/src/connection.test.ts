@@ -20,7 +20,7 @@ it("a key that is not admitted is told once, with what to type", async () => {
   expect(code).toBe(77);
   const [, thumbprint = ""] = /The key (\S+) is not admitted/.exec(stderr) ?? [];
   expect(stderr.split(thumbprint).length - 1).toBe(2);
-  expect(stderr).toContain("HANDFAST_TOKEN=OPERATORS_TOKEN");
+  expect(stderr).toContain("HANDFAST_TOKEN=OPERATORS_TOKEN in front (the file operator-token in");
 });
 
 it("an operator's token admits the keys of whoever serves and sends, which sign by themselves", async () => {

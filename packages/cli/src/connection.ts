@@ -106,7 +106,7 @@ function admissible(error: unknown): unknown {
   const [what = ""] = /^.*?\.(?= |$)/.exec(messageOf(error)) ?? [messageOf(error)];
   const [, admit] = /--admit (\S+=\S+?)\.?$/.exec(remedyOf(error)) ?? [];
   const or = admit === undefined ? "" : `, or start the relay with --admit ${admit}`;
-  const remedy = `Type the same once more with HANDFAST_TOKEN=OPERATORS_TOKEN in front: \`send\` and \`serve\` then admit the key${or}.`;
+  const remedy = `Type the same once more with HANDFAST_TOKEN=OPERATORS_TOKEN in front (the file operator-token in the relay's data directory): \`send\` and \`serve\` then admit the key${or}.`;
   return new CliError("denied", what, remedy, "not_admitted");
 }
 

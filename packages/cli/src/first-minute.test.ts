@@ -43,6 +43,8 @@ describe("the first minute, typed out", () => {
     await relay.stop();
     const wrong = await cli.run(["start", "--prot", "1"]);
     expect(wrong).toMatchObject({ code: 64, stderr: expect.stringMatching(/^error: .* Did you mean --port\?/) });
+    const through = await cli.run(["start", "7421"], { env: { npm_lifecycle_event: "start" } });
+    expect(through).toMatchObject({ code: 64, stderr: expect.stringContaining("npm start -- --port 7421") });
     const high = await cli.run(["start", "--port", "99999"]);
     expect(high).toMatchObject({ code: 64, stderr: expect.stringMatching(/^error: --port is "99999"\./) });
     const environment = await cli.run(["start"], { env: { HANDFAST_PORT: "99999" } });

@@ -6,6 +6,8 @@ import { CliError } from "./errors.ts";
 import { type ExitName, exitCodes } from "./exit-codes.ts";
 
 const default_url = "http://127.0.0.1:7420";
+/** Of `npm start --port 7421` npm keeps the flag for itself, and what comes here is 7421. */
+const flags_through_npm = "Through npm, flags go after --: npm start -- --port 7421";
 
 export const startCommand: Command = {
   name: "start",
@@ -70,7 +72,10 @@ async function run({ terminal, arguments: argv, env, cwd }: Context): Promise<Ex
       terminal.print(terminal.spelled(next));
     },
   });
-  if (complaint !== "") throw new CliError(isOfFlags(complaint) ? "usage" : exitNamed(code), complaint);
+  if (complaint !== "") {
+    const remedy = env["npm_lifecycle_event"] === "start" && /--\w/.test(complaint) ? flags_through_npm : "";
+    throw new CliError(isOfFlags(complaint) ? "usage" : exitNamed(code), complaint, remedy);
+  }
   return exitNamed(code);
 }
 

@@ -17,7 +17,7 @@ const steps: readonly Step[] = [plain, scatter, workerDies, relayDies, deadline,
 
 export const demo: Command = {
   name: "demo",
-  summary: "Show what a relay does, with real processes that are really killed.",
+  summary: "Shows what a relay does, with real processes that are really killed.",
   description:
     "Starts a relay and agents on this machine, in a folder that is removed afterwards, and takes them through " +
     `${steps.length} steps. Ends with an error if any of them did not happen.`,

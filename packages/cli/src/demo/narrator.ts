@@ -76,7 +76,8 @@ interface Details {
   readonly worker?: string | null;
   readonly agent?: string | null;
   readonly fence?: number | null;
-  readonly why?: string;
+  /** Of a requeue its reason; of a delivery, as an object, why it went there: `show` tells that. */
+  readonly why?: unknown;
   readonly number?: number;
   readonly evidence?: string;
   readonly by?: string | null;
@@ -85,7 +86,7 @@ interface Details {
 function describe({ worker, agent, fence, why, number, evidence, by }: Details): string {
   const who = worker ?? agent ?? by ?? undefined;
   const parts = [
-    why?.replaceAll("_", " "),
+    typeof why === "string" ? why.replaceAll("_", " ") : undefined,
     who === undefined ? undefined : `by ${who}`,
     typeof fence === "number" ? `fence ${fence}` : undefined,
     number === undefined ? undefined : `checkpoint ${number}`,

@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { Cli } from "../testing/cli.ts";
 import { checkNode } from "./machine-checks.ts";
 import { lookAtRelay } from "./relay-checks.ts";
 
@@ -46,6 +47,15 @@ describe("handfast doctor", () => {
     await new Promise((resolve) => server?.close(resolve));
     expect((await problems(gone))["relay"]).toContain("ECONNREFUSED");
     expect((await problems(await answering({ hello: "world" })))["relay"]).toContain("no Handfast relay");
+  });
+
+  it("says what to type as it was typed itself", async () => {
+    const gone = await answering(about);
+    await new Promise((resolve) => server?.close(resolve));
+    const cli = await Cli.make({ npm_command: "exec" });
+    const { code, stdout } = await cli.run(["doctor", "--url", gone]);
+    expect([code, stdout]).toEqual([69, expect.stringContaining("Start one with npx handfast start")]);
+    await cli.stop();
   });
 
   it("says of what is no relay that a relay's own URL has no path", async () => {

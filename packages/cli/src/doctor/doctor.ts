@@ -56,5 +56,5 @@ async function checkIdentity(context: Context): Promise<Check> {
 function show({ terminal }: Context, check: Check): void {
   const mark = check.ok ? terminal.style("green", "ok     ") : terminal.style("red", "problem");
   terminal.print(`${mark}  ${check.about.padEnd(8)}  ${cleanLine(check.found)}`);
-  if (!check.ok) terminal.print(`         ${" ".repeat(8)}  do: ${cleanLine(check.remedy)}`);
+  if (!check.ok) terminal.print(`         ${" ".repeat(8)}  do: ${terminal.spelled(cleanLine(check.remedy))}`);
 }

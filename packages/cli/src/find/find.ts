@@ -14,7 +14,7 @@ export const findCommand: Command = {
   name: "find",
   summary: "Finds agents by what is needed, and says why each was found.",
   description:
-    "The best first, with why below each. Where nobody meets the need, those that come nearest and what each lacks\n" +
+    "The best first, with why below each. Where nobody meets the need, those that come nearest and what each lacks " +
     "go to stderr, and the command ends with 66.",
   arguments: [{ name: "words", help: "What it is about, in plain words.", optional: true, many: true }],
   options: [

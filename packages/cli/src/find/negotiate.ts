@@ -19,7 +19,7 @@ export const negotiateCommand: Command = {
   summary: "Asks those that meet a need for offers on your terms, and agrees to one with --accept.",
   description:
     "One word is the name of a capability, as `handfast find` shows it; several are what it is about, as there.\n" +
-    "One round: offers come from manifests, and live from agents that want to be asked. The contract's id goes to stdout;\n" +
+    "One round: offers come from manifests, and live from agents that want to be asked. The contract's id goes to stdout; " +
     "`handfast send --contract ID` hands work over under it.",
   arguments: [
     {

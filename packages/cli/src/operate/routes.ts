@@ -10,7 +10,7 @@ export const routesCommand: Command = {
   name: "routes",
   summary: "Lists, sets and drops how work is divided among the versions of a capability.",
   description:
-    "Work whose sender asks for no version is put under one of the ranges by its weight; where nobody there offers\n" +
+    "Work whose sender asks for no version is put under one of the ranges by its weight; where nobody there offers " +
     "that range, it goes to any version.",
   examples: [{ line: "routes", help: "Those there are" }],
   standard: "list",

@@ -12,9 +12,9 @@ export const exportCommand: Command = {
   name: "export",
   summary: "Writes a stopped store into a file, to be imported elsewhere.",
   description:
-    "The relay must be stopped. The file has everything that the store keeps: handoffs, payloads, the log, agents, tokens (as\n" +
-    "digests), keys of what was purged. Counts and digests close it. Not the bytes of artifacts: of an embedded store they are files\n" +
-    "in the data directory, as the relay's key and the operator's token are; of PostgreSQL they stay in the database, and key and\n" +
+    "The relay must be stopped. The file has everything that the store keeps: handoffs, payloads, the log, agents, tokens (as " +
+    "digests), keys of what was purged. Counts and digests close it. Not the bytes of artifacts: of an embedded store they are files " +
+    "in the data directory, as the relay's key and the operator's token are; of PostgreSQL they stay in the database, and key and " +
     "token are in the file. Only its owner may read it.",
   arguments: [{ name: "file", help: "A new file." }],
   options: storeOptions,

@@ -10,9 +10,9 @@ export const importCommand: Command = {
   name: "import",
   summary: "Fills an empty store with what `export` wrote.",
   description:
-    "All of it, in one transaction: what was written is read back and held against the file's counts and digests, and where\n" +
-    "anything differs nothing is written. The relay must not be running, and the store must be empty. Start the relay with the data\n" +
-    "directory of before: it has the key, the operator's token and the artifacts. What was exported from PostgreSQL brings key and\n" +
+    "All of it, in one transaction: what was written is read back and held against the file's counts and digests, and where " +
+    "anything differs nothing is written. The relay must not be running, and the store must be empty. Start the relay with the data " +
+    "directory of before: it has the key, the operator's token and the artifacts. What was exported from PostgreSQL brings key and " +
     "token along, for a directory that has none yet.",
   arguments: [{ name: "file", help: "As `export` wrote it." }],
   options: storeOptions,

@@ -10,7 +10,7 @@ export const migrateCommand: Command = {
   name: "migrate",
   summary: "Brings the schema of a store up to date, or says what that would do.",
   description:
-    "A relay does the same when it starts. A step says which versions can use the schema after it: those that know at least so\n" +
+    "A relay does the same when it starts. A step says which versions can use the schema after it: those that know at least so " +
     "many steps. Nodes of such versions may serve on PostgreSQL meanwhile; an embedded store must be stopped. There is no way back.",
   options: [...storeOptions, { flags: "--dry-run", help: "Changes nothing." }],
   examples: [

@@ -77,6 +77,13 @@ describe("discovery by need", () => {
     expect(body.hits[0].why[0]).toBe("Its name has report. It says nothing of moon.");
   });
 
+  it("names what is nowhere as it was asked for, not as it is searched for", async () => {
+    const some = await discover({ words: "reports of this status" });
+    expect(some.body.hits[0].why[0]).toBe("Its name has report. It says nothing of this and status.");
+    const none = await discover({ words: "nobody knows this" });
+    expect(none.body.near[0].lacks).toContain("It says nothing of nobody, knows and this.");
+  });
+
   it("demands every tag", async () => {
     expect(await names({ tags: ["research", "web"] })).toEqual(["scout"]);
     expect((await names({ tags: ["research"] })).sort()).toEqual(["scout", "veteran"]);

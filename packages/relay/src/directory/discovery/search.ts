@@ -92,7 +92,11 @@ export class Search {
     this.glance = Glance.at(need);
     const words = soughtWords(need.words ?? "", limits.discovery_words);
     this.wanted = words.length === 0 ? null : index.wanted(words);
-    this.#stated = [...calledCriteria(need), ...aboutCriteria(words, limits), ...conductCriteria(need)];
+    this.#stated = [
+      ...calledCriteria(need),
+      ...aboutCriteria(words, need.words ?? "", limits),
+      ...conductCriteria(need),
+    ];
     this.#known = [...presenceCriteria(need), ...worthCriteria(need)];
     this.#price = priceCriteria(need);
     this.#criteria = [...this.#stated, ...this.#known, ...this.#price];

@@ -5,14 +5,22 @@ const word_chars = 40;
 
 /** Distinct, in the order they come; at most so many. */
 export function wordsOf(text: string, most: number): readonly string[] {
-  const words = new Set<string>();
+  return [...wordsAsWritten(text, most).keys()];
+}
+
+/** The same words, each with how it is written there: people are told of `this`, not of `thi`. */
+export function wordsAsWritten(text: string, most: number): ReadonlyMap<string, string> {
+  const words = new Map<string, string>();
   for (const part of partsOf(text)) {
     for (const word of /[a-z][A-Z]|[0-9][A-Z]/.test(part) || !isPlain(part) ? humps(part) : [part]) {
-      if (words.size >= most) return [...words];
-      if (word.length <= word_chars) words.add(singular(word.toLowerCase()));
+      if (words.size >= most) return words;
+      if (word.length > word_chars) continue;
+      const written = word.toLowerCase();
+      const sought = singular(written);
+      if (!words.has(sought)) words.set(sought, written);
     }
   }
-  return [...words];
+  return words;
 }
 
 /** Words that every text has and nobody looks for. */

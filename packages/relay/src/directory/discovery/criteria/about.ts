@@ -3,7 +3,7 @@
 import type { RelayLimits } from "../../../limits.ts";
 import { type CapabilityText, capabilityText, textFields } from "../capability-text.ts";
 import { type Criterion, type Looked, listed } from "../criterion.ts";
-import { wordsOf } from "../words.ts";
+import { wordsAsWritten, wordsOf } from "../words.ts";
 
 /** More than these are not read out. */
 const words_told = 5;
@@ -16,20 +16,38 @@ const partNames: Readonly<Record<keyof CapabilityText, string>> = {
   examples: "its examples",
 };
 
-export function aboutCriteria(words: readonly string[], limits: RelayLimits): readonly Criterion<Looked>[] {
+/** `asked`: the text that the words are from. */
+export function aboutCriteria(
+  words: readonly string[],
+  asked: string,
+  limits: RelayLimits,
+): readonly Criterion<Looked>[] {
   if (words.length === 0) return [];
+  const written = wordsAsWritten(asked, limits.discovery_words);
+  const nothingOf = (missing: Iterable<string>) => {
+    const told = Array.from(missing, (word) => written.get(word) ?? word).slice(0, words_told);
+    return `It says nothing of ${listed(told)}.`;
+  };
   return [
     {
       distance: 2,
       meets: ({ text }) => text > 0,
-      why: ({ entry }) => foundWords(words, capabilityText(entry.capability, limits), limits.discovery_words_per_part),
-      lacks: () => `It says nothing of ${listed(words.slice(0, words_told))}.`,
+      why: ({ entry }) => {
+        const text = capabilityText(entry.capability, limits);
+        const { told, open } = foundWords(words, text, limits.discovery_words_per_part);
+        return open.size === 0 ? told : `${told} ${nothingOf(open)}`;
+      },
+      lacks: () => nothingOf(words),
     },
   ];
 }
 
 /** Each word where it tells most, and which are nowhere. */
-function foundWords(words: readonly string[], text: CapabilityText, most_words: number): string {
+function foundWords(
+  words: readonly string[],
+  text: CapabilityText,
+  most_words: number,
+): { readonly told: string; readonly open: ReadonlySet<string> } {
   const sentences: string[] = [];
   const open = new Set(words);
   for (const part of textFields) {
@@ -42,6 +60,5 @@ function foundWords(words: readonly string[], text: CapabilityText, most_words: 
       );
   }
   const told = sentences.join("; ");
-  const missing = open.size === 0 ? "" : ` It says nothing of ${listed([...open].slice(0, words_told))}.`;
-  return `${told.slice(0, 1).toUpperCase()}${told.slice(1)}.${missing}`;
+  return { told: `${told.slice(0, 1).toUpperCase()}${told.slice(1)}.`, open };
 }
