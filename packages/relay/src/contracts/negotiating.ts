@@ -145,7 +145,8 @@ export class Negotiating {
         const message = `The call ${offer_id} was to be answered by ${negotiation.reply_by}; it counts as declined.`;
         throw new Problem(408, "proposal_too_late", message, { reply_by: negotiation.reply_by });
       }
-      if (answer.kind === "proposed" && answer.terms.valid_until <= this.#options.now()) throw validityOver(answer.terms);
+      if (answer.kind === "proposed" && answer.terms.valid_until <= this.#options.now())
+        throw validityOver(answer.terms);
       const next = this.#answered(negotiation, call, answer, content);
       const { agent_id, capability } = call.asked;
       const is_priced = answer.kind === "proposed" && answer.terms.cost !== null;
