@@ -410,6 +410,16 @@ describe("how a contract is kept", () => {
   });
 });
 
+describe("a version that is asked for beside a contract", () => {
+  it("is of the contract's capability, also where the contract is refused for what it is", async () => {
+    const contract = await agreed();
+    expect((await asker.submit({ contract, version: "^1", input })).status).toBe(202);
+    const stranger = await market.agent("stranger");
+    const refused = await stranger.submit({ contract, version: "^1", input });
+    expect([refused.status, refused.body.reason]).toEqual([428, "unknown_contract"]);
+  });
+});
+
 describe("a redrive of what was given under a contract", () => {
   async function dead(contract: string): Promise<string> {
     await asker.submit({ contract, input });
