@@ -505,7 +505,7 @@ describe("a provider that takes one at a time, for half a minute at most", () =>
     await provider.act(id, "ack", { fence });
     for (let left = ms; left > 0; left -= 10_000) {
       await market.clock.advance(Math.min(left, 10_000));
-      await provider.act(id, "beat", { fence });
+      expect((await provider.act(id, "heartbeat", { fence })).status).toBe(200);
     }
     return provider.act(id, "complete", { fence, output: 1 });
   }
