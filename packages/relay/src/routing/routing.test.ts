@@ -245,6 +245,19 @@ describe("routes", () => {
       fields: ["/weights/1/version"],
     });
   });
+
+  it("of what is no range are refused, as a handoff is that asks for it; a version by its own name is taken", async () => {
+    const written = (version: string) => [
+      { version: "1.x", weight: 1 },
+      { version, weight: 1 },
+    ];
+    expect((await set("anything", written(">=1 <"))).body).toMatchObject({
+      code: 400,
+      reason: "version_range",
+      fields: ["/weights/1/version"],
+    });
+    expect((await set("anything", written("nightly"))).status).toBe(200);
+  });
 });
 
 describe("max_concurrent", () => {
