@@ -219,6 +219,16 @@ describe("a budget", () => {
     expect(next?.accepted.budget).toEqual({ cost: 6, tokens: 5, handoffs: 1 });
   });
 
+  it("below several is narrowed to what is left of each: the nearest does not know what was spent beside it", () => {
+    const root = Life.working({ budget: { cost: 10, tokens: null, handoffs: null } });
+    root.do({ type: "charge", usage: { cost: 9, tokens: 0 }, handoffs: 1 });
+    const near = Life.working({ budget: asked });
+    const patch = context({ parent: near.handoff, budgets: [near.handoff, root.handoff] });
+    const budget = { cost: 100, tokens: null, handoffs: null };
+    const command = { type: "submit", draft: childDraft(near.handoff, { budget }), queue_if_absent: false } as const;
+    expect(new Life().do(command, patch).next?.accepted.budget).toEqual({ cost: 1, tokens: 1_000, handoffs: 2 });
+  });
+
   it("is not invented where a child asks for none", () => {
     expect(below(Life.working({ budget: asked })).next?.accepted.budget).toBeNull();
     expect(draft().budget).toBeNull();

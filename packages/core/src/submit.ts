@@ -75,9 +75,9 @@ function accept(draft: Draft, context: Context, now: Time): Change {
     ...draft,
     correlation_id: draft.correlation_id ?? parent?.accepted.correlation_id ?? draft.id,
     hops: parent === null ? 0 : parent.accepted.hops + 1,
-    budget: narrow(draft.budget, budgets[0] ?? null),
+    budget: budgets.reduce(narrow, draft.budget),
     budget_holders: budgets.map((holder) => holder.accepted.id),
-    ...toldBy(draft.budget, budgets[0] ?? null),
+    ...toldBy(draft.budget, budgets),
     accepted_at: now,
     deadline_at: parent === null ? own : Math.min(own, parent.accepted.deadline_at),
   };
@@ -217,11 +217,9 @@ function otherVersions({ capability, version_range }: Draft, versions: readonly 
   return `no agent offers ${JSON.stringify(capability)} in version ${JSON.stringify(version_range)}; there is ${there}: ask for one of those, or set queue_if_absent to wait`;
 }
 
-/** A budget below another can only be smaller than what is left of it. */
-function narrow(asked: Budget | null, above: Handoff | null): Budget | null {
-  if (asked === null || above?.accepted.budget == null) return asked;
-  const { budget } = above.accepted;
-  const { spent } = above;
+/** A budget below others can only be smaller than what is left of each: the nearest may not know what was spent beside it. */
+function narrow(asked: Budget | null, { accepted: { budget }, spent }: Handoff): Budget | null {
+  if (asked === null || budget === null) return asked;
   return {
     cost: least(asked.cost, left(budget.cost, spent.cost)),
     tokens: least(asked.tokens, left(budget.tokens, spent.tokens)),
@@ -230,11 +228,13 @@ function narrow(asked: Budget | null, above: Handoff | null): Budget | null {
 }
 
 /** What a budget that was cut to what is left tells of: the cost of whatever was charged above. */
-function toldBy(asked: Budget | null, above: Handoff | null): Pick<Accepted, "budget_tells"> {
-  const { charged_for, charged_by, accepted } = above ?? {};
-  const own = charged_by === undefined ? [] : [accepted?.capability ?? any_capability];
-  const told = [...own, ...(charged_for ?? []), ...(accepted?.budget_tells ?? [])];
-  const is_cut = narrow(asked, above)?.cost !== asked?.cost;
+function toldBy(asked: Budget | null, budgets: readonly Handoff[]): Pick<Accepted, "budget_tells"> {
+  const told = budgets.flatMap(({ charged_for = [], charged_by, accepted }) => [
+    ...(charged_by === undefined ? [] : [accepted.capability ?? any_capability]),
+    ...charged_for,
+    ...(accepted.budget_tells ?? []),
+  ]);
+  const is_cut = budgets.reduce(narrow, asked)?.cost !== asked?.cost;
   return is_cut && told.length > 0 ? { budget_tells: [...new Set(told)] } : {};
 }
 

@@ -61,7 +61,7 @@ export const discoveryReasons: readonly Reason[] = [
     codes: [400],
     reason: "import_unproven",
     cause:
-      "The manifest is not signed by the agent it tells of, or belongs to another relay than the one it came from.",
+      "The manifest is not signed by the agent it tells of, belongs to another relay than the one it came from, or is of another agent than the one that was imported from there.",
     remedy: "Import it from the relay where the agent is registered, and have the agent register with its key.",
   },
   {

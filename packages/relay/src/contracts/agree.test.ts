@@ -20,6 +20,32 @@ afterEach(() => market.close());
 const need = { capability: "upper" };
 
 describe("an offer from a manifest", () => {
+  it.each([
+    ["measured", { ...upper }],
+    ["claimed", { ...upper, latency: { p50_ms: minute } }],
+  ])("is not made where routing would give it nothing in that time, by what is %s", async (how, now) => {
+    if (how === "measured") {
+      await provider.offers([{ ...upper, timeout_seconds: 120 }]);
+      for (let nth = 0; nth < 12; nth++) {
+        await asker.submit({ ...need, input: nth });
+        const { id, fence } = await provider.claim();
+        await provider.act(id, "ack", { fence });
+        for (const wait_ms of [25_000, 25_000, 10_000]) {
+          await market.clock.advance(wait_ms);
+          await provider.act(id, "heartbeat", { fence });
+        }
+        expect((await provider.act(id, "complete", { fence, output: 1 })).status).toBe(200);
+      }
+    }
+    await provider.offers([now]);
+    const hasty = await asker.negotiate({ ...need, limits: { deadline_ms: 45_000 } });
+    expect([hasty.status, hasty.body.near.length]).toEqual([406, 1]);
+    expect(hasty.body.near[0].lacks[0]).toMatch(/^Half of its attempts take .*, and all is to be done in 45 s/);
+    const contract = (await asker.contract({ ...need, limits: { deadline_ms: 2 * minute } })).contract_id;
+    await asker.submit({ contract, input: 1 });
+    expect((await provider.works()).status).toBe(200);
+  });
+
   it("says whose it is, on which terms, and what the contract will be called", async () => {
     const asked = {
       ...need,

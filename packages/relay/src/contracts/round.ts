@@ -5,6 +5,7 @@ import { canonicalJson, makeId } from "@handfast/protocol";
 import type { NegotiationRequest } from "@handfast/protocol/wire";
 import { durationWords } from "../directory/discovery/sentences.ts";
 import type { RelayLimits } from "../limits.ts";
+import { halfTakesMs } from "../routing/standings.ts";
 import { askedTerms, attemptAsked } from "./asked-terms.ts";
 import type { Call, Declined, KeptMiss, Offer } from "./contract-record.ts";
 import type { Parties } from "./contracts.ts";
@@ -103,7 +104,7 @@ export class Round {
   }
 
   /** What keeps it from meeting the terms, beyond what a search looks at; null: nothing. */
-  #lack({ agent_id, capability, schemas }: Candidate): KeptMiss | null {
+  #lack({ agent_id, capability, schemas, reliability: { attempts, p50_ms } }: Candidate): KeptMiss | null {
     const { canSign, limits } = this.#options;
     const { request } = this.#asked;
     const miss = (lack: string) => missOf(agent_id, capability, lack);
@@ -115,6 +116,14 @@ export class Round {
     if (timeout_seconds !== undefined && timeout_seconds * 1_000 > given_ms) {
       const most = durationWords(timeout_seconds * 1_000);
       return miss(`It may take ${most} for one attempt, and is given ${durationWords(given_ms)}.`);
+    }
+    // Routing would give it nothing of what it agreed to, and each handoff would count against it as late.
+    const half_ms = halfTakesMs(attempts < limits.newcomer_attempts ? null : p50_ms, capability) ?? 0;
+    const deadline_ms = request.limits?.deadline_ms ?? limits.default_deadline_ms;
+    if (half_ms > deadline_ms) {
+      return miss(
+        `Half of its attempts take ${durationWords(half_ms)}, and all is to be done in ${durationWords(deadline_ms)}.`,
+      );
     }
     // Nobody is bound by a manifest to an output that it never promised; whoever is asked may agree to it itself.
     const { output } = schemas;

@@ -410,6 +410,16 @@ describe("how a contract is kept", () => {
   });
 });
 
+describe("a version that is asked for beside a contract", () => {
+  it("is of the contract's capability, also where the contract is refused for what it is", async () => {
+    const contract = await agreed();
+    expect((await asker.submit({ contract, version: "^1", input })).status).toBe(202);
+    const stranger = await market.agent("stranger");
+    const refused = await stranger.submit({ contract, version: "^1", input });
+    expect([refused.status, refused.body.reason]).toEqual([428, "unknown_contract"]);
+  });
+});
+
 describe("a redrive of what was given under a contract", () => {
   async function dead(contract: string): Promise<string> {
     await asker.submit({ contract, input });
@@ -495,7 +505,7 @@ describe("a provider that takes one at a time, for half a minute at most", () =>
     await provider.act(id, "ack", { fence });
     for (let left = ms; left > 0; left -= 10_000) {
       await market.clock.advance(Math.min(left, 10_000));
-      await provider.act(id, "beat", { fence });
+      expect((await provider.act(id, "heartbeat", { fence })).status).toBe(200);
     }
     return provider.act(id, "complete", { fence, output: 1 });
   }

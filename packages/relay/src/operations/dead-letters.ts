@@ -205,6 +205,7 @@ const kept = [
   "kind",
   "to",
   "capability",
+  "version",
   "conversation_id",
   "ordering_key",
   "priority",
@@ -236,8 +237,9 @@ async function attestedRedrive(relay: Relay, caller: Caller, letter: Handoff, ed
   const sealed: Sealed = edited ?? { bytes: body.payload, digest: first.input };
   const target = to === undefined && capability === undefined ? {} : { to: to ?? null, capability: capability ?? null };
   const id = makeId(relay.engine.now(), relay.randomBytes(10));
-  // To another target it goes without the contract, which is with one provider.
-  const same = Object.keys(target).length === 0 ? kept : kept.filter((name) => name !== "contract");
+  // To another target it goes without the contract, which is with one provider; and a version is one of its capability.
+  const lost = new Set<string>(capability === accepted.capability ? ["contract"] : ["contract", "version"]);
+  const same = Object.keys(target).length === 0 ? kept : kept.filter((name) => !lost.has(name));
   const said = {
     ...Object.fromEntries(same.flatMap((name) => (first[name] === undefined ? [] : [[name, first[name]]]))),
     ...Object.fromEntries(Object.entries(target).map(([name, value]) => [name, value ?? undefined])),

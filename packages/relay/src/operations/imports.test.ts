@@ -172,6 +172,25 @@ describe("an A2A agent card", () => {
   });
 });
 
+describe("an import that is refreshed", () => {
+  it("takes nothing of another agent that is told of at the same place by now", async () => {
+    let name = "Weather Bot";
+    const card = () => ({ name, url: "https://bot.example", skills: [{ id: name.split(" ")[0] }] });
+    const url = await serveJson(card);
+    const { body } = await importFrom(url);
+    expect(body).toMatchObject({ name: `Weather-Bot@${new URL(url).host}`, capabilities: ["Weather"] });
+    name = "Bank Bot";
+    const refused = await operate("POST", `/v1/imports/${body.name}/refresh`, {});
+    expect([refused.status, refused.body.reason]).toEqual([400, "import_unproven"]);
+    expect(refused.body.detail).toContain(`it tells of Bank-Bot now, and ${body.name} was imported from there`);
+    const { imports } = (await operate("GET", "/v1/imports")).body;
+    expect(imports.find((each: { name: string }) => each.name === body.name)).toMatchObject({
+      capabilities: ["Weather"],
+      failures: 1,
+    });
+  });
+});
+
 describe("bad imports", () => {
   const refusedWith = async (url: string) => {
     const { status, body } = await importFrom(url);

@@ -4,6 +4,7 @@ import { closed, fields } from "@handfast/protocol";
 import { route_body, route_page, route_view } from "@handfast/protocol/wire";
 import Type from "typebox";
 import { json, operation } from "./operation.ts";
+import { checkVersionAsked } from "./version-asked.ts";
 
 const capabilityParams = Type.Object({ capability: fields.name });
 
@@ -34,7 +35,10 @@ export const setRoute = operation(
     replies: { 200: route_view },
     problems: [403, 507],
   },
-  async ({ relay, caller, params, body }) => json(await relay.routes.set(params.capability, body, caller.name)),
+  async ({ relay, caller, params, body }) => {
+    for (const [nth, { version }] of body.weights.entries()) checkVersionAsked(version, `/weights/${nth}/version`);
+    return json(await relay.routes.set(params.capability, body, caller.name));
+  },
 );
 
 export const dropRoute = operation(

@@ -115,10 +115,11 @@ function checkedContract(
 /** Which versions of the capability may take it: those its sender asks for, else those that a route puts it under. */
 function versionsOf(
   relay: Relay,
-  { id, to, capability, version }: HandoffDocument,
+  { id, to, capability, contract, version }: HandoffDocument,
 ): Pick<Draft, "version_range" | "canary"> {
   if (version !== undefined) {
-    if (capability === undefined) throw versionOfNothing(version);
+    // A contract names the capability, also one that is refused in a moment for another reason.
+    if (capability === undefined && contract === undefined) throw versionOfNothing(version);
     checkVersionAsked(version);
     return { version_range: version };
   }

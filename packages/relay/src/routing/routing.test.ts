@@ -126,6 +126,26 @@ describe("versions", () => {
     await finish(agent, await agent.claim());
   });
 
+  it("that were asked for are asked for again by a redrive, unless it goes to another capability", async () => {
+    const [capability, old, young] = await offered({ version: "1.4.0" }, { version: "2.0.1" });
+    const [another] = await offered({ version: "1.0.0" });
+    if (old === undefined || young === undefined) throw new Error("no agents");
+    async function redriven(by: TestAgent, edits: Record<string, unknown>) {
+      const id = await sender.submit({ capability, version: "^2", input: 1 });
+      const { fence } = await by.claim();
+      await by.act(id, "fail", { fence, error: { reason: "broken", message: "It broke." } });
+      return (await sender.post(`/v1/dead-letters/${id}/redrive`, edits)).body.handoff;
+    }
+    for (const edits of [{}, { input: 2 }, { capability }, { to: young.name, capability }]) {
+      expect((await redriven(young, edits)).version_range).toBe("^2");
+      expect((await old.post("/v1/claims", { worker: "w" })).body.leases).toEqual([]);
+      await finish(young, await young.claim());
+    }
+    for (const edits of [{ capability: another }, { to: old.name }]) {
+      expect((await redriven(young, edits)).version_range).toBeNull();
+    }
+  });
+
   it("are of a capability: without one they are refused", async () => {
     const [, agent] = await offered({});
     const refused = await sender.post("/v1/handoffs", { to: agent?.name, version: "1", input: 1 });
@@ -224,6 +244,19 @@ describe("routes", () => {
       reason: "range_twice",
       fields: ["/weights/1/version"],
     });
+  });
+
+  it("of what is no range are refused, as a handoff is that asks for it; a version by its own name is taken", async () => {
+    const written = (version: string) => [
+      { version: "1.x", weight: 1 },
+      { version, weight: 1 },
+    ];
+    expect((await set("anything", written(">=1 <"))).body).toMatchObject({
+      code: 400,
+      reason: "version_range",
+      fields: ["/weights/1/version"],
+    });
+    expect((await set("anything", written("nightly"))).status).toBe(200);
   });
 });
 

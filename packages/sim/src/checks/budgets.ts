@@ -38,9 +38,10 @@ export class Budgets {
       const over = spentMeasure(accepted.budget, this.#of(accepted.id));
       ensure(over === null, "a spent budget accepts nothing", id, () => `${over} of ${accepted.id} was spent`);
     }
-    const [nearest] = above;
     for (const measure of measures) {
-      const left = leftOf(nearest?.accepted.budget?.[measure], this.#of(nearest?.accepted.id ?? "")[measure]);
+      const left = Math.min(
+        ...above.map(({ accepted }) => leftOf(accepted.budget?.[measure], this.#of(accepted.id)[measure])),
+      );
       const wanted = asked?.[measure] ?? Number.POSITIVE_INFINITY;
       const given = budget?.[measure] ?? Number.POSITIVE_INFINITY;
       const most = asked === null ? given : Math.min(wanted, left);

@@ -16,7 +16,7 @@ import { Turns } from "../turns.ts";
 import type { FetchForeign } from "./fetch-foreign.ts";
 import { type ImportRecord, leaseUntil, type Told } from "./import-record.ts";
 import { originOf, readImportUrl } from "./import-url.ts";
-import { readTold } from "./read-told.ts";
+import { readTold, unproven } from "./read-told.ts";
 
 export interface ImportsOptions {
   readonly namespace: string;
@@ -117,16 +117,18 @@ export class Imports {
   async import(text: string): Promise<Import> {
     const url = readImportUrl(text);
     const told = await this.#fetch(url);
-    return this.turns.take(() => this.#keep(`${told.agent_id}@${originOf(url)}`, url, told));
+    return this.turns.take(() => this.#keep(nameOf(told, url), url, told));
   }
 
   async refresh(name: string): Promise<Import> {
-    const { url } = this.#known(name);
+    const url = new URL(this.#known(name).url);
     try {
-      const told = await this.#fetch(new URL(url));
+      const told = await this.#fetch(url);
+      // What is said of another agent is none of this one's: it would be found under a name that is not its own.
+      if (nameOf(told, url) !== name) throw tellsOfAnother(name, url, told);
       return await this.turns.take(() => {
         this.#known(name);
-        return this.#keep(name, new URL(url), told);
+        return this.#keep(name, url, told);
       });
     } catch (error) {
       this.#failed(name, error);
@@ -231,6 +233,17 @@ export class Imports {
     if (this.#rows.size < most) return;
     throw new Problem(507, "imports_full", `The relay has imported ${most} agents, which is all it takes. Drop some.`);
   }
+}
+
+function nameOf({ agent_id }: Told, url: URL): string {
+  return `${agent_id}@${originOf(url)}`;
+}
+
+function tellsOfAnother(name: string, url: URL, { agent_id }: Told): Problem {
+  return unproven(
+    url,
+    `it tells of ${agent_id} now, and ${name} was imported from there. Import it anew, and drop ${name}`,
+  );
 }
 
 /** Whether what was told now may take the place of what was told before. */

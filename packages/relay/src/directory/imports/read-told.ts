@@ -136,7 +136,7 @@ function unreadable(url: URL, why: string): Problem {
   return new Problem(400, "import_unreadable", `${url.href} cannot be read: ${why}. ${next}`, { fields: ["/url"] });
 }
 
-function unproven(url: URL, why: string): Problem {
+export function unproven(url: URL, why: string): Problem {
   return new Problem(400, "import_unproven", `${url.href} proves nothing: ${why}.`, { fields: ["/url"] });
 }
 
