@@ -58,8 +58,10 @@ export class Connection {
         return await (caller.signs === true ? signing(given, caller) : opened(given));
       } catch (error) {
         if (caller.persists !== true || reasonOf(error) !== "relay_unreachable") throw admissible(error);
-        if (!isTold)
+        if (!isTold) {
           terminal.note(`${terminal.accent("yellow", "The relay is away, trying again:")} ${messageOf(error)}`);
+          terminal.note(terminal.spelled(remedyOf(error)));
+        }
         isTold = true;
       }
     }

@@ -69,7 +69,9 @@ test("a second relay in one data directory is refused, as long as the first one 
   await first.url();
   const second = start(server.url(await server.createDatabase()), "shared");
   expect(await second.ended()).toBe(69);
-  expect(second.stderr).toContain(`The data directory ${join(directory, "shared")} is in use by another relay`);
+  expect(second.stderr).toContain(
+    `The data directory ${join(directory, "shared")} is in use by another relay. Stop that one, or start this one with another directory (--data)`,
+  );
   await start(database, "another").url();
   await first.stop("SIGKILL");
   await start(database, "shared").url();

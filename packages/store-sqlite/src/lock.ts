@@ -28,7 +28,7 @@ export function lockDirectory(location: Location): DirectoryLock {
     if (!isBusy(error)) throw explainOpening(error, location.lock);
     throw new SqliteStoreError(
       "in_use",
-      `The data directory ${location.directory} is in use by another relay. Stop that one, or start this one with another directory.`,
+      `The data directory ${location.directory} is in use by another relay. Stop that one, or start this one with another directory (--data).`,
       error,
     );
   }
