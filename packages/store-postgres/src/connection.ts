@@ -70,7 +70,7 @@ function clientOf({ address, settings }: Host, max: number, more: ClientOptions 
 
 function optionsOf(max: number): ClientOptions {
   // The client's types do not name it.
-  const more = { socket: makeSockets() };
+  const more = { socket: makeSockets(max) };
   return {
     ...more,
     max,

@@ -20,10 +20,15 @@ interface Whereabouts {
 /** A server begins with one of these, unencrypted: it asks who is there, refuses, or has a notice, a setting or another version to tell. */
 const first_letters: ReadonlySet<number> = new Set(Buffer.from("RENSv"));
 
-/** One for all connections of a client. Writes to a socket that is not connected yet wait in it. */
-export function makeSockets(): (where: Whereabouts) => Socket {
+/**
+ * One for all connections of a client, which connects but once if it has only one: it would come again on its own where whoever is there
+ * hangs up after its first words, encrypted or not. Writes to a socket that is not connected yet wait in it.
+ */
+export function makeSockets(connections: number): (where: Whereabouts) => Socket {
+  let made = 0;
   let hung_up = false;
   return ({ host: [host = "localhost"], port: [port = 0], path, ssl }) => {
+    made += 1;
     // The client names a server for TLS by what stands on its socket. Statements that follow each other do not wait for each other's receipt.
     const socket = Object.assign(new Socket(), { host, port }).setNoDelay(true);
     socket.once("close", (has_failed) => {
@@ -35,7 +40,7 @@ export function makeSockets(): (where: Whereabouts) => Socket {
       });
     }
     // By then the client listens to it.
-    if (hung_up) setImmediate(() => socket.destroy(hangingUp()));
+    if (hung_up || (connections === 1 && made > 1)) setImmediate(() => socket.destroy(hangingUp()));
     else if (typeof path === "string") socket.connect(path);
     else socket.connect(port, host);
     return socket;
@@ -43,7 +48,7 @@ export function makeSockets(): (where: Whereabouts) => Socket {
 }
 
 function hangingUp(): Error {
-  return Object.assign(new Error("whoever is there hangs up before a word"), { code: "CONNECTION_CLOSED" });
+  return Object.assign(new Error("whoever is there hangs up"), { code: "CONNECTION_CLOSED" });
 }
 
 function notPostgres(): Error {

@@ -34,11 +34,12 @@ const refusal = (place: string, patience_ms = 0) =>
   );
 
 /** Somebody who hangs up on whoever comes, and how often somebody came. */
-async function hangingUp() {
+async function hangingUp(words = "") {
   let came = 0;
   const server = createServer((client) => {
     came += 1;
-    client.destroy();
+    if (words === "") client.destroy();
+    else client.once("data", () => client.end(words));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
@@ -71,8 +72,11 @@ test("is waited for while there is none, at a measured pace", async () => {
   expect(rude.came()).toBeLessThanOrEqual(6);
 });
 
-test("is not looked for without a pause where the only host hangs up before a word", async () => {
-  const rude = await hangingUp();
+test.each([
+  ["before a word", ""],
+  ["after its first words", "R\0\0\0"],
+])("is not looked for without a pause where the only host hangs up %s", async (_when, words) => {
+  const rude = await hangingUp(words);
   expect(await refusal(url(rude.port))).toMatchObject({ code: "CONNECTION_CLOSED" });
   expect(rude.came()).toBe(1);
 });
