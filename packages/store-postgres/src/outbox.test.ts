@@ -194,6 +194,9 @@ describe("what was posted", () => {
     await somebody.begin(async (tx) => {
       await tx`SELECT FROM handfast.outbox WHERE input = '2' FOR UPDATE`;
       expect(inputs(await taken())).toEqual([1, 4, 5]);
+      const outbox = new PostgresOutbox(url);
+      expect(await outbox.take(1, () => Promise.reject(new Error("it was judged")))).toBe(0);
+      await outbox.close();
     });
     await somebody.end();
     expect(inputs(await taken())).toEqual([2, 3]);

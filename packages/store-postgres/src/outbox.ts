@@ -81,7 +81,8 @@ export class PostgresOutbox {
     }
     if (done.length > 0) await ask(dropPosted, list(done));
     await ask("COMMIT");
-    return taken.length;
+    // Where all of them have passed others, whoever has those is not asked again and again.
+    return rows.length === 0 ? 0 : taken.length;
   }
 
   /** What was being taken is left as it was. */
