@@ -19,7 +19,7 @@ export interface Host {
 }
 
 /** As the client takes it, which cannot read an IPv6 address, or a name without a host, in a URL by itself. What the URL does not name is left out. */
-export interface Address {
+interface Address {
   readonly host?: string | string[];
   readonly port?: number | number[];
   readonly user?: string;
