@@ -62,9 +62,15 @@ const as_agreed = {
   idle_session_timeout: never_ms,
 } as const;
 
-function optionsOf(max: number): Options<{ bigint: postgres.PostgresType<number> }> {
+type ClientOptions = Options<{ bigint: postgres.PostgresType<number> }>;
+
+function clientOf({ address, settings }: Host, max: number, more: ClientOptions = {}): Sql<ClientTypes> {
+  return postgres(`postgres:///${settings}`, Object.assign(optionsOf(max), address, more));
+}
+
+function optionsOf(max: number): ClientOptions {
   // The client's types do not name it.
-  const more = { socket: makeSockets() };
+  const more = { socket: makeSockets(max) };
   return {
     ...more,
     max,
@@ -106,7 +112,7 @@ export class WritingConnection implements Asks {
 
   static async open(host: Host): Promise<WritingConnection> {
     const life: Life = { is_lost: false, waiting: new Set() };
-    const sql = postgres(host.url, { ...optionsOf(1), onclose: () => end(life) });
+    const sql = clientOf(host, 1, { onclose: () => end(life) });
     try {
       // The client reserves only what is connected: reserved unconnected, it would wait for good.
       await inTime(sql.unsafe("SELECT 1"));
@@ -147,7 +153,7 @@ export class Pool implements Reads {
   #asked = 0;
 
   constructor(host: Host) {
-    this.#sql = postgres(host.url, optionsOf(pool_connections));
+    this.#sql = clientOf(host, pool_connections);
   }
 
   async ask(statement: string, ...parameters: readonly Parameter[]): Promise<readonly Row[]> {

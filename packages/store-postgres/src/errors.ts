@@ -82,6 +82,11 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
+/** Said by the server, not by the network. */
+export function isSqlState(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code) && code !== "EPIPE";
+}
+
 /** Rolled back because of what another node did at the same moment: decided anew, it may well succeed. */
 const contended: ReadonlySet<string> = new Set(["23505", "40001", "40P01", stale_guess]);
 export function isContended(error: unknown): boolean {
@@ -117,6 +122,19 @@ const network: ReadonlySet<string> = new Set([
   "CONNECTION_CLOSED",
   "CONNECTION_DESTROYED",
   "CONNECTION_ENDED",
+  "NOT_POSTGRES",
+]);
+
+/** What speaks against the certificate of a server whose URL asks to have it checked. */
+const certificate: ReadonlySet<string> = new Set([
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
 const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
@@ -144,6 +162,9 @@ const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
   "57P03": ["unreachable", "The server is starting or stopping; try again in a moment."],
 };
 
+const no_tls =
+  "It ends the connection where encryption would begin: turn ssl on in its postgresql.conf, or take sslmode out of the URL.";
+
 /** What the server or the network says when a database cannot be used, as something that a person can act on. */
 export function explain(error: unknown, place: string): unknown {
   const why = error instanceof Error ? error.message : String(error);
@@ -155,8 +176,14 @@ export function explain(error: unknown, place: string): unknown {
   if (error instanceof PostgresStoreError) return error;
   const code = codeOf(error);
   if (network.has(code)) {
-    const message = `Nobody answers as PostgreSQL at ${place} (${code}). ${check_place}`;
+    const remedy = why.includes("before secure TLS") ? no_tls : check_place;
+    const message = `Nobody answers as PostgreSQL at ${place} (${code}). ${remedy}`;
     return new PostgresStoreError("unreachable", message, error);
+  }
+  if (certificate.has(code)) {
+    const remedy =
+      "Name the host as its certificate does, and whoever signed that in NODE_EXTRA_CA_CERTS; sslmode=require encrypts without a check.";
+    return new PostgresStoreError("refused", `The certificate of ${place} is not good (${code}). ${remedy}`, error);
   }
   const known = said[code];
   if (known === undefined) return error;

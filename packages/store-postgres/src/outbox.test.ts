@@ -186,6 +186,22 @@ describe("what was posted", () => {
     await outbox.close();
   });
 
+  test("of one ordering key never passes an earlier one that somebody else has", async () => {
+    for (const n of [1, 2, 3]) await post(n, "lane");
+    await post(4, "other");
+    await sql`SELECT handfast.submit('ship', '5')`;
+    const somebody = server.client(database, "postgres");
+    await somebody.begin(async (tx) => {
+      await tx`SELECT FROM handfast.outbox WHERE input = '2' FOR UPDATE`;
+      expect(inputs(await taken())).toEqual([1, 4, 5]);
+      const outbox = new PostgresOutbox(url);
+      expect(await outbox.take(1, () => Promise.reject(new Error("it was judged")))).toBe(0);
+      await outbox.close();
+    });
+    await somebody.end();
+    expect(inputs(await taken())).toEqual([2, 3]);
+  });
+
   test("of one ordering key is never handed over out of order, by several nodes or when one is put off", async () => {
     for (const n of [1, 2, 3]) await post(n, "lane");
     await post(4, "other");

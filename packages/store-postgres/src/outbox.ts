@@ -10,7 +10,7 @@ import { inTime } from "./in-time.ts";
 import { type Place, placeOf } from "./place.ts";
 import { connectToPrimary } from "./primary.ts";
 import { number, type Row, text, textOrNull, truth } from "./rows.ts";
-import { beginTaking, dropPosted, isAnyPosted, leaveAlone, putOff, takePosted } from "./sql/outbox.ts";
+import { beginTaking, dropPosted, findPassing, isAnyPosted, leaveAlone, putOff, takePosted } from "./sql/outbox.ts";
 
 /** One handoff as it was posted. */
 export interface Posted {
@@ -66,19 +66,23 @@ export class PostgresOutbox {
     const [look] = await ask(isAnyPosted);
     if (!truth(look, "any")) return 0;
     await ask(beginTaking);
-    const rows = await ask(takePosted, limit);
+    const taken = await ask(takePosted, limit);
+    const rows = taken.some((row) => textOrNull(row, "ordering_key") !== null)
+      ? without(taken, await ask(findPassing, list(taken.map(numOf))))
+      : taken;
     const fates = rows.length === 0 ? [] : await judge(rows.map(postedOf));
     const done: number[] = [];
     for (const [index, row] of rows.entries()) {
-      const num = number(row, "num");
+      const num = numOf(row);
       const fate = fates[index];
       if (fate?.kind === "done") done.push(num);
       else if (fate?.kind === "later") await ask(putOff, num, fate.in_ms);
       else if (fate?.kind === "trouble") await ask(leaveAlone, num, fate.why);
     }
-    if (done.length > 0) await ask(dropPosted, `{${done.join(",")}}`);
+    if (done.length > 0) await ask(dropPosted, list(done));
     await ask("COMMIT");
-    return rows.length;
+    // Where all of them have passed others, whoever has those is not asked again and again.
+    return rows.length === 0 ? 0 : taken.length;
   }
 
   /** What was being taken is left as it was. */
@@ -87,6 +91,19 @@ export class PostgresOutbox {
     this.#connection = null;
     await connection?.cut();
   }
+}
+
+function without(rows: readonly Row[], others: readonly Row[]): readonly Row[] {
+  const nums = new Set(others.map(numOf));
+  return rows.filter((row) => !nums.has(numOf(row)));
+}
+
+function numOf(row: Row): number {
+  return number(row, "num");
+}
+
+function list(nums: readonly number[]): string {
+  return `{${nums.join(",")}}`;
 }
 
 function postedOf(row: Row): Posted {

@@ -11,15 +11,28 @@ export interface Place {
 }
 
 export interface Host {
-  readonly url: string;
   /** For messages: the host alone, with its port. */
   readonly name: string;
+  readonly address: Address;
+  /** As in a URL: with "?", or "". */
+  readonly settings: string;
 }
+
+/** As the client takes it, which cannot read an IPv6 address, or a name without a host, in a URL by itself. What the URL does not name is left out. */
+interface Address {
+  readonly host?: string | string[];
+  readonly port?: number | number[];
+  readonly user?: string;
+  readonly password?: string;
+  readonly database?: string;
+}
+
+const default_port = 5432;
 
 const credentials = "(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?";
 const one_host = "(?:\\[[0-9a-fA-F:]+\\]|[^:@/?,\\[\\]]*)(?::\\d{1,5})?";
 const parts = new RegExp(
-  `^(?<before>postgres(?:ql)?://${credentials})(?<hosts>${one_host}(?:,${one_host})*)(?<database>/[^?]*)?(?:\\?(?<settings>.*))?$`,
+  `^postgres(?:ql)?://${credentials}(?<hosts>${one_host}(?:,${one_host})*)(?<database>/[^?]*)?(?:\\?(?<settings>.*))?$`,
 );
 
 /** Whether this is meant to be the URL of a PostgreSQL database. */
@@ -35,13 +48,29 @@ export function placeOf(url: string): Place {
       "The store's URL cannot be read. Write it as postgres://USER:PASSWORD@HOST:5432/DATABASE; in the password, characters such as @ / : % are written in percent-encoding.",
     );
   }
-  const { before = "", user = "", hosts = "", database = "", settings } = groups;
+  const { user = "", password = "", hosts = "", database = "", settings } = groups;
   const shown = `${hosts === "" ? "localhost" : hosts}${database === "/" ? "" : database}`;
-  const rest = `${database}${settingsOf(settings)}`;
+  const common = named({ user, password, database: database.slice(1) });
   return {
     shown: user === "" ? shown : `${user}@${shown}`,
-    hosts: hosts.split(",").map((name) => ({ url: `${before}${name}${rest}`, name })),
+    hosts: hosts.split(",").map((name) => ({
+      name,
+      address: { ...common, ...whereabouts(name) },
+      settings: settingsOf(settings),
+    })),
   };
+}
+
+function named(texts: Readonly<Record<string, string>>): Address {
+  const given = Object.entries(texts).filter(([, text]) => text !== "");
+  return Object.fromEntries(given.map(([name, text]) => [name, decodeURIComponent(text)]));
+}
+
+/** A host is a name, an address, or the directory of a socket, as %2Frun%2Fpostgresql. */
+function whereabouts(name: string): Address {
+  const [, six, host = "", port] = /^(?:\[(.*)\]|([^:]*))(?::(\d+))?$/.exec(name) ?? [];
+  if (six !== undefined) return { host: [six], port: [Number(port ?? default_port)] };
+  return { ...named({ host }), ...(port === undefined ? {} : { port: Number(port) }) };
 }
 
 /** Which of the hosts is the primary is looked for here, not by the client. */

@@ -1,12 +1,14 @@
 /** The primary among several hosts, and what is said where none of them is. */
 
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { connect, createServer, type Server } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { PostgresStoreError } from "./errors.ts";
 import { placeOf } from "./place.ts";
 import { connectToPrimary } from "./primary.ts";
 import { PostgresPair } from "./testing/pair.ts";
+import { startServer } from "./testing/server.ts";
 
 let pair: PostgresPair;
 beforeAll(async () => {
@@ -32,17 +34,22 @@ const refusal = (place: string, patience_ms = 0) =>
   );
 
 /** Somebody who hangs up on whoever comes, and how often somebody came. */
-async function hangingUp() {
+async function hangingUp(words = "") {
   let came = 0;
   const server = createServer((client) => {
     came += 1;
-    client.destroy();
+    if (words === "") client.destroy();
+    else client.once("data", () => client.end(words));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
+  return { port: portIn(server), came: () => came };
+}
+
+function portIn(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  return { port: address.port, came: () => came };
+  return address.port;
 }
 
 test("is found wherever it stands in the URL, whatever the URL asks the client to look for, and after a failover", async () => {
@@ -65,10 +72,51 @@ test("is waited for while there is none, at a measured pace", async () => {
   expect(rude.came()).toBeLessThanOrEqual(6);
 });
 
-test("is not looked for without a pause where the only host hangs up before a word", async () => {
-  const rude = await hangingUp();
+test.each([
+  ["before a word", ""],
+  ["after its first words", "R\0\0\0"],
+])("is not looked for without a pause where the only host hangs up %s", async (_when, words) => {
+  const rude = await hangingUp(words);
   expect(await refusal(url(rude.port))).toMatchObject({ code: "CONNECTION_CLOSED" });
   expect(rude.came()).toBe(1);
+});
+
+test("is not waited for at a host that falls silent once it is connected", async () => {
+  const [one, other] = pair.ports;
+  const primary = await portOf(url(one, other));
+  const server = createServer((near) => {
+    const far = connect(primary, "127.0.0.1");
+    far.on("data", (data) => near.write(data));
+    near.on("data", (data) => void (data.includes("pg_is_in_recovery") || far.write(data)));
+    near.on("close", () => far.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  expect(await portOf(url(portIn(server), primary))).toBe(primary);
+});
+
+test("is not looked for again and again where something else than PostgreSQL answers", async () => {
+  let came = 0;
+  const web = createHttpServer().listen(0, "127.0.0.1");
+  web.on("connection", () => {
+    came += 1;
+  });
+  await once(web, "listening");
+  onTestFinished(() => void web.close());
+  expect(await refusal(url(portIn(web)))).toMatchObject({ code: "NOT_POSTGRES" });
+  expect(came).toBe(1);
+});
+
+test("is waited for by whoever was connected before, also where another host refuses", async () => {
+  const other = await startServer();
+  onTestFinished(() => other.stop());
+  const refusing = `postgres://nobody_here@127.0.0.1:1,127.0.0.1:${other.port}/postgres`;
+  const error = await refusal(refusing);
+  expect(error).toMatchObject({ is_away: true });
+  expect(String(error)).toContain(`127.0.0.1:${other.port} says: role "nobody_here" does not exist`);
+  expect(await refusal(refusing.replace("127.0.0.1:1,", `127.0.0.1:${other.port},`))).toMatchObject({
+    fault: "refused",
+  });
 });
 
 test("is missing: what each host is, or why it does not answer, and what to do", async () => {

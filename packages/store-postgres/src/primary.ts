@@ -7,8 +7,9 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { WritingConnection } from "./connection.ts";
-import { codeOf, explain, noPrimary, PostgresStoreError } from "./errors.ts";
-import { recover_pause_ms } from "./limits.ts";
+import { codeOf, explain, isSqlState, noPrimary, PostgresStoreError } from "./errors.ts";
+import { inTime } from "./in-time.ts";
+import { connect_timeout_s, recover_pause_ms } from "./limits.ts";
 import type { Host, Place } from "./place.ts";
 import { truth } from "./rows.ts";
 
@@ -17,13 +18,17 @@ export interface ToPrimary {
   readonly host: Host;
 }
 
-/** A host that is alone is not asked what it is: that is for whoever looks at the server as a whole. */
+/**
+ * A host that is alone is not asked what it is: that is for whoever looks at the server as a whole. Whoever waits for a first connection is
+ * told what time does not mend (a password, rights); without patience it was connected before, and a host that refuses is passed over
+ * for as long as another may be the primary again.
+ */
 export async function connectToPrimary(place: Place, patience_ms: number): Promise<ToPrimary> {
   const [host, ...others] = place.hosts;
   if (host !== undefined && others.length === 0) return { writer: await WritingConnection.open(host), host };
   const until = performance.now() + patience_ms;
   for (;;) {
-    const found = await lookAround(place);
+    const found = await lookAround(place, patience_ms > 0);
     if (!(found instanceof PostgresStoreError)) return found;
     if (!found.is_away || performance.now() >= until) throw found;
     await pause(recover_pause_ms);
@@ -32,10 +37,10 @@ export async function connectToPrimary(place: Place, patience_ms: number): Promi
 
 type Answer = ToPrimary | { readonly said: string; readonly error: unknown };
 
-async function lookAround(place: Place): Promise<ToPrimary | PostgresStoreError> {
+async function lookAround(place: Place, is_first: boolean): Promise<ToPrimary | PostgresStoreError> {
   const asked = place.hosts.map((host) => ask(host));
   const said: string[] = [];
-  let refused: PostgresStoreError | null = null;
+  const refused: unknown[] = [];
   for (const [nth, asking] of asked.entries()) {
     const answer = await asking;
     if ("writer" in answer) {
@@ -44,11 +49,10 @@ async function lookAround(place: Place): Promise<ToPrimary | PostgresStoreError>
     }
     said.push(answer.said);
     const error = explain(answer.error, place.shown);
-    // Time does not mend it (a password, rights): that one says what to do.
-    if (!(error instanceof PostgresStoreError)) throw error;
-    if (!error.is_away) refused ??= error;
+    if (!(error instanceof PostgresStoreError && error.is_away)) refused.push(error);
   }
-  return refused ?? noPrimary(place.shown, said);
+  if (refused.length > 0 && (is_first || refused.length === asked.length)) throw refused[0];
+  return noPrimary(place.shown, said);
 }
 
 /** Never fails: the others are not waited for once one is the primary. */
@@ -56,7 +60,7 @@ async function ask(host: Host): Promise<Answer> {
   try {
     const writer = await WritingConnection.open(host);
     try {
-      const [row] = await writer.ask("SELECT pg_is_in_recovery() AS is_standby");
+      const [row] = await inTime(writer.ask("SELECT pg_is_in_recovery() AS is_standby"), connect_timeout_s * 1_000);
       if (!truth(row, "is_standby")) return { writer, host };
     } catch (error) {
       await writer.cut();
@@ -67,7 +71,9 @@ async function ask(host: Host): Promise<Answer> {
     return { said: `${host.name} is a standby`, error };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { said: `${host.name} does not answer (${codeOf(error) || why})`, error };
+    const code = codeOf(error);
+    const said = isSqlState(code) ? `says: ${why}` : `does not answer (${code || why})`;
+    return { said: `${host.name} ${said}`, error };
   }
 }
 

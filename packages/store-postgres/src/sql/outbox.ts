@@ -30,6 +30,19 @@ export const takePosted = `
   ))
   ORDER BY num LIMIT $1 FOR UPDATE SKIP LOCKED`;
 
+/**
+ * Which of those taken have passed an earlier one of their ordering key: another node had that key while its first rows were walked over, and
+ * let go of it before its last were. It is asked once the key is held, of what is there by then.
+ */
+export const findPassing = `
+  SELECT num FROM handfast.outbox
+  WHERE num = ANY ($1::bigint[]) AND options ? 'ordering_key' AND EXISTS (
+    SELECT 1 FROM handfast.outbox AS earlier
+    WHERE earlier.agent = outbox.agent AND earlier.options ? 'ordering_key'
+      AND earlier.options ->> 'ordering_key' = outbox.options ->> 'ordering_key'
+      AND earlier.num < outbox.num AND earlier.trouble IS NULL AND earlier.num <> ALL ($1::bigint[])
+  )`;
+
 /** Whether there is anything at all: asked far more often than there is. */
 export const isAnyPosted = `
   SELECT EXISTS (SELECT 1 FROM handfast.outbox WHERE trouble IS NULL AND not_before <= clock_timestamp()) AS any`;
