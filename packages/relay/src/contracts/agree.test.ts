@@ -283,3 +283,20 @@ describe("a contract", () => {
     ]);
   });
 });
+
+describe("a price that its provider changed between offer and contract", () => {
+  it.each([
+    ["raised", { amount: 999, per: "handoff" } as const],
+    ["lowered", { amount: 1, per: "handoff" } as const],
+  ])("and %s is the one that was offered, and proven by the manifest of the offer", async (_, other) => {
+    const { offer_id } = await asker.offer(need);
+    await market.clock.advance(1);
+    await provider.offers([upper], { upper: other });
+    const agreed = (await asker.post("/v1/contracts", { offer_id })).body;
+    expect(agreed).toMatchObject({ state: "in_force", terms: { cost: price } });
+    await market.restart();
+    const { provider_evidence, terms } = (await asker.get(`/v1/contracts/${agreed.contract_id}`)).body;
+    const [{ cost: seal }] = JSON.parse(provider_evidence.document).capabilities;
+    expect(opensCost(nodeCrypto, { salt: provider_evidence.cost_salt, cost: terms.cost }, seal)).toBe(true);
+  });
+});

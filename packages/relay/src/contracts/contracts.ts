@@ -16,7 +16,7 @@ import type { RelayLimits } from "../limits.ts";
 import { Problem } from "../problem.ts";
 import { nodeCrypto } from "../proof/node-crypto.ts";
 import { AnswerSchemas } from "./answer-schemas.ts";
-import type { ContractRecord, ManifestWord, Said } from "./contract-record.ts";
+import type { ContractRecord, ManifestWord, Offer, Said } from "./contract-record.ts";
 import { ContractTable, manifest_kind } from "./contract-table.ts";
 import { Expectations } from "./expectations.ts";
 import type { Commit, FoundOffer } from "./negotiations.ts";
@@ -32,7 +32,14 @@ export interface Parties {
   isLapsed(agent: string): boolean;
   /** Whether this asker must not see what others ask for the capability. */
   isRival(asker: Asker, capability: string): boolean;
-  manifest(agent: string): { readonly digest: string; readonly word: ManifestWord } | null;
+  manifest(agent: string): ProviderManifest | null;
+  /** One that was in force; null: it is not kept any more. */
+  pastManifest(digest: string): Promise<ProviderManifest | null>;
+}
+
+interface ProviderManifest {
+  readonly digest: string;
+  readonly word: ManifestWord;
 }
 
 export interface ContractsOptions {
@@ -118,7 +125,8 @@ export class Contracts {
       if (this.#table.get(id) !== undefined) return { id, created: false };
       const { now, commit } = this.#options;
       if (now() >= offer.expires_at) throw offerExpired(offer.offer_id);
-      const { provider_since, manifest, word } = this.#stillOffered(found);
+      const past = await this.#priceBefore(offer);
+      const { provider_since, manifest, word } = { ...this.#stillOffered(found), ...past };
       const contract: ContractRecord = {
         terms,
         agreed_at: now(),
@@ -195,6 +203,15 @@ export class Contracts {
     if (standing.state === "in_force") return { provider_since, manifest: manifest.digest, word: manifest.word };
     const message = `What ${provider} offers has changed since (${changedWords(standing.changed)}). Negotiate anew.`;
     throw new Problem(428, "offer_stale", message, { changed: standing.changed });
+  }
+
+  /** Where the list price has changed since, only the manifest of the offer proves the one that was offered; null: it is as it was. */
+  async #priceBefore({ terms, capability, cost_salt, manifest }: Offer) {
+    const { parties } = this.#options;
+    const now = parties.capability(terms.provider, terms.capability);
+    if (cost_salt === null || now?.cost?.sha256 === capability.cost?.sha256) return null;
+    const past = await parties.pastManifest(manifest);
+    return past === null ? null : { manifest: past.digest, word: past.word };
   }
 
   #entry(type: LogEntry["type"], by: string, { terms }: ContractRecord) {

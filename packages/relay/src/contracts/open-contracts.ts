@@ -1,6 +1,7 @@
 /** Negotiations and contracts over the relay's own parts: what they ask of directory and engine, in one place. */
 
 import { type Engine, type Store, type Surroundings, wakeKey } from "@handfast/engine";
+import type { ManifestContent } from "@handfast/protocol";
 import type { Logger } from "pino";
 import type { Directory } from "../directory/directory.ts";
 import type { Compare } from "../directory/discovery/schema-judge.ts";
@@ -8,6 +9,7 @@ import type { Records } from "../directory/records.ts";
 import type { Audience } from "../identity/audience.ts";
 import type { RelayLimits } from "../limits.ts";
 import { canonicalJson } from "../schemas/canonical-json.ts";
+import type { ManifestWord } from "./contract-record.ts";
 import { Contracts, type Parties } from "./contracts.ts";
 import { Negotiating } from "./negotiating.ts";
 import type { Seek } from "./seek.ts";
@@ -71,9 +73,16 @@ function partiesOf(directory: Directory): Parties {
       const record = directory.record(agent);
       const manifest = directory.manifest(agent);
       if (record === undefined || record.manifest === null || manifest === undefined) return null;
-      // Of an agent that cannot sign, the relay tells what it was told.
-      const word = record.registration ?? { document: canonicalJson(manifest), proof: null };
-      return { digest: record.manifest.digest, word };
+      return { digest: record.manifest.digest, word: wordOf(record.registration, manifest) };
+    },
+    pastManifest: async (digest) => {
+      const past = await directory.manifestByDigest(digest);
+      return past === null ? null : { digest, word: wordOf(past.registration, past.manifest) };
     },
   };
+}
+
+/** Of an agent that cannot sign, the relay tells what it was told. */
+function wordOf(registration: ManifestWord | null, manifest: ManifestContent): ManifestWord {
+  return registration ?? { document: canonicalJson(manifest), proof: null };
 }
