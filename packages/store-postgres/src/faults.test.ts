@@ -12,6 +12,7 @@ import {
   sampleHandoff,
   unit,
 } from "../../engine/src/store.samples.ts";
+import { still_there_pause_ms } from "./limits.ts";
 import { openPostgresStore } from "./mod.ts";
 import { startProxy } from "./testing/cutting-proxy.ts";
 import { startServer, type TestServer } from "./testing/server.ts";
@@ -23,6 +24,14 @@ beforeAll(async () => {
   server = await startServer();
 });
 afterAll(() => server.stop());
+
+async function throughProxy() {
+  const proxy = await startProxy(server.port);
+  opened.push(proxy);
+  const store = await open(server.url(await server.createDatabase()).replace(`:${server.port}`, `:${proxy.port}`));
+  await store.commit([unit(accept(sampleHandoff("before")))]);
+  return { proxy, store };
+}
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -36,15 +45,6 @@ const open = async (url: string): Promise<Store> => {
 const idOf = async (store: Store, id: string) => (await store.load(ns, [id]))[0]?.accepted.id;
 
 describe("a commit whose end nobody heard", () => {
-  const throughProxy = async () => {
-    const proxy = await startProxy(server.port);
-    opened.push(proxy);
-    const url = server.url(await server.createDatabase()).replace(`:${server.port}`, `:${proxy.port}`);
-    const store = await open(url);
-    await store.commit([unit(accept(sampleHandoff("before")))]);
-    return { proxy, store };
-  };
-
   test.each(["commit", "answer"] as const)("the %s is lost: unknown, until the store is recovered", async (lost) => {
     const { proxy, store } = await throughProxy();
     proxy.cutNextCommit(lost);
@@ -310,6 +310,46 @@ test("of two nodes that prune at once the slower does not lower the floor: no po
   expect(await one.events({ namespace: ns, after_pos: 0, limit: 9 })).toEqual({ events: [], floor: 4, head: 4 });
   await other.commit([{ writes: [], records: [], entries: [entry(5)] }]);
   expect(await one.sharing?.head()).toBe(5);
+});
+
+describe("while what is old is dropped, which may take a minute", () => {
+  test("a network that swallows everything is noticed as soon as at a commit, also by the commit that waits behind it", async () => {
+    const { proxy, store } = await throughProxy();
+    const swallowed = proxy.swallowNextTransaction();
+    const pruned = store.prune(9, 5, 100);
+    const committed = store.commit([unit(accept(sampleHandoff("a")))]);
+    const both = Promise.allSettled([pruned, committed]);
+    await swallowed;
+    const reason = expect.objectContaining({
+      fault: "unknown",
+      message: expect.stringContaining("until the store is recovered"),
+    });
+    expect(await both).toEqual(Array(2).fill({ status: "rejected", reason }));
+    proxy.mend();
+    await store.recover();
+    expect(await store.commit([unit(accept(sampleHandoff("a")))])).toEqual(["ok"]);
+  }, 40_000);
+
+  test("a server that is slow, but there, is waited for", async () => {
+    const database = await server.createDatabase();
+    const store = await open(server.url(database));
+    await store.commit([{ writes: [], records: [], entries: [entry(1)] }]);
+    const client = server.client(database, "postgres");
+    const locking = await client.reserve();
+    await locking`BEGIN`;
+    await locking`SELECT 1 FROM handfast.event FOR UPDATE`;
+    let is_over = false;
+    const pruned = store.prune(9, 5, 100).finally(() => {
+      is_over = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 2 * still_there_pause_ms));
+    expect(is_over).toBe(false);
+    await locking`ROLLBACK`;
+    locking.release();
+    await client.end();
+    expect((await pruned).events).toBe(1);
+    expect(await store.commit([unit(accept(sampleHandoff("a")))])).toEqual(["ok"]);
+  }, 40_000);
 });
 
 function entry(at: number) {

@@ -1,5 +1,6 @@
 /** Answers that do not come are not waited for. */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { PostgresStoreError } from "./errors.ts";
 import { answer_timeout_ms } from "./limits.ts";
 
@@ -10,4 +11,23 @@ export function inTime<Answer>(answer: Promise<Answer>, timeout_ms = answer_time
     }, timeout_ms);
     answer.then(resolve, reject).finally(() => clearTimeout(late));
   });
+}
+
+/** For what may well take long: whoever looks around meanwhile says that it will not come, by failing. */
+export async function watched<Answer>(
+  answer: Promise<Answer>,
+  every_ms: number,
+  lookAround: () => Promise<unknown>,
+): Promise<Answer> {
+  let is_over = false;
+  const over = answer.finally(() => {
+    is_over = true;
+  });
+  // It is told where it is waited for, below.
+  over.catch(() => {});
+  for (;;) {
+    await Promise.race([over, pause(every_ms, undefined, { ref: false })]);
+    if (is_over) return over;
+    await lookAround();
+  }
 }

@@ -14,8 +14,13 @@ export const connect_timeout_s = 5;
  * that whoever called is told, and has gone to another node, before it is lost.
  */
 export const answer_timeout_ms = 15_000;
-/** Dropping what is old writes more than a commit does. */
+/**
+ * Dropping what is old writes more than a commit does. Commits wait behind it, so that meanwhile the server is asked now and then whether it
+ * is there at all: where it is not, that is known as soon as of a commit.
+ */
 export const prune_timeout_ms = 60_000;
+export const still_there_pause_ms = 5_000;
+export const still_there_ms = answer_timeout_ms - still_there_pause_ms;
 /**
  * The server itself ends a transaction that a node began and forgot: what it had locked holds others up for so long, which is
  * less than they wait for an answer.

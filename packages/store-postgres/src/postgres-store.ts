@@ -25,9 +25,16 @@ import type { Asks, Reads } from "./connection.ts";
 import { explain, isFull, isSilence, PostgresStoreError } from "./errors.ts";
 import { Gather } from "./gather.ts";
 import { HeldBackReader } from "./held-back.ts";
-import { inTime } from "./in-time.ts";
+import { inTime, watched } from "./in-time.ts";
 import { type Keeping, Kept } from "./kept.ts";
-import { full_ms, loads_at_once, prune_timeout_ms, size_good_for_ms } from "./limits.ts";
+import {
+  full_ms,
+  loads_at_once,
+  prune_timeout_ms,
+  size_good_for_ms,
+  still_there_ms,
+  still_there_pause_ms,
+} from "./limits.ts";
 import { Numbers } from "./numbers.ts";
 import { OwnEvents } from "./own-events.ts";
 import { keepPartitions } from "./partitions.ts";
@@ -57,6 +64,8 @@ import { countOpenBySender, findReferrers, readCounts } from "./sql/handoff.ts";
 import { findRecord, findRecords } from "./sql/record.ts";
 import { TableCounts } from "./table-counts.ts";
 import { WrittenRows } from "./written-rows.ts";
+
+type Writing<Result> = (writer: Asks, reads: Reads) => Promise<Result>;
 
 export class PostgresStore implements Store {
   #session: Session;
@@ -247,13 +256,17 @@ export class PostgresStore implements Store {
   }
 
   async prune(now: Time, events_before: Time, limit: number) {
-    return this.#transaction(async (asks) => {
+    const drop = async (asks: Asks) => {
       await asks.ask(begin);
       const dropped = await prune(asks, now, events_before, limit);
       await sumUp(asks);
       await asks.ask("COMMIT");
       await keepPartitions(asks);
       return dropped;
+    };
+    return this.#transaction((writer, reads) => {
+      const isThere = () => inTime(reads.askOnce("SELECT 1"), still_there_ms);
+      return watched(drop(writer), still_there_pause_ms, isThere);
     }, prune_timeout_ms);
   }
 
@@ -312,7 +325,7 @@ export class PostgresStore implements Store {
   }
 
   /** One after the other: a transaction begins where the last one has ended. */
-  async #transaction<Result>(write: (asks: Asks) => Promise<Result>, timeout_ms?: number): Promise<Result> {
+  async #transaction<Result>(write: Writing<Result>, timeout_ms?: number): Promise<Result> {
     this.#usable();
     const before = this.#last;
     const mine = (async () => {
@@ -352,9 +365,9 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #write<Result>(session: Session, write: (asks: Asks) => Promise<Result>, timeout_ms?: number): Promise<Result> {
+  async #write<Result>(session: Session, write: Writing<Result>, timeout_ms?: number): Promise<Result> {
     try {
-      return await inTime(write(session.writer), timeout_ms);
+      return await inTime(write(session.writer, session.pool), timeout_ms);
     } catch (error) {
       throw session === this.#session ? this.#fail("A commit failed", error) : error;
     }

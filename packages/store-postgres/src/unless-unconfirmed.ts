@@ -1,9 +1,8 @@
 /** A start that would wait without a word for a synchronous standby which is away. */
 
-import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "./connection.ts";
 import { unconfirmed } from "./errors.ts";
-import { inTime } from "./in-time.ts";
+import { inTime, watched } from "./in-time.ts";
 import { answer_timeout_ms } from "./limits.ts";
 import type { Host } from "./place.ts";
 import { truth } from "./rows.ts";
@@ -15,18 +14,10 @@ const unconfirmed_s = 10;
  * A migration may take as long as it takes. But one that waits for a synchronous standby would wait without a word for as long as that is away,
  * and so would every later start, behind its lock.
  */
-export async function unlessUnconfirmed(host: Host, shown: string, work: Promise<void>): Promise<void> {
-  let is_over = false;
-  const over = work.finally(() => {
-    is_over = true;
-  });
-  // It is told where it is waited for, below.
-  over.catch(() => {});
-  for (;;) {
-    await Promise.race([over, pause(answer_timeout_ms, undefined, { ref: false })]);
-    if (is_over) return over;
+export function unlessUnconfirmed(host: Host, shown: string, work: Promise<void>): Promise<void> {
+  return watched(work, answer_timeout_ms, async () => {
     if (await isUnconfirmed(host)) throw unconfirmed(shown);
-  }
+  });
 }
 
 /** Whether a commit in this database, of a node's or not, has waited for a standby for so long. */
