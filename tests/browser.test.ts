@@ -115,8 +115,11 @@ describe.skipIf(executablePath === undefined)("in a browser (needs chromium)", (
       ),
     };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(project));
-    const made = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
-    expect(made.stdout).toBe("");
+    // Writing side by side it loses a file now and then, and says nothing (TypeScript 7.0.2).
+    const made = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder, "--singleThreaded"], {
+      encoding: "utf8",
+    });
+    expect([made.stdout, made.stderr, made.status]).toEqual(["", "", 0]);
     proxy = await serveBeside(built, () => relay?.url ?? "");
     origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     relay = await RelayProcess.start(["--dev", "--public-url", origin]);

@@ -152,7 +152,7 @@ test.each([["--help"], ["--hlep"], ["one", "two"]])(
       cwd: folder,
       encoding: "utf8",
     });
-    expect(stdout + stderr).toContain("npm run pack [-- FOLDER]");
+    expect(stdout + stderr).toContain("npm run pack [-- [--no-adapters] FOLDER]");
     expect(status).toBe(words[0] === "--help" ? 0 : 64);
     expect(existsSync(inFolder(words[0] ?? ""))).toBe(false);
   },
