@@ -1,7 +1,7 @@
 /** What a store says when it cannot be opened, and how it is migrated. */
 
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { accept, sampleHandoff, unit } from "../../engine/src/store.samples.ts";
 import { migrations } from "./migrations/mod.ts";
@@ -86,6 +86,25 @@ describe("a store that cannot be opened says why, and what to do", () => {
     await server.ask(database, "CREATE ROLE guest LOGIN");
     const error = await refusal(server.url(database).replace("postgres@", "guest@"));
     expect(error).toMatchObject({ fault: "no_rights", message: expect.stringContaining("GRANT CREATE ON DATABASE") });
+  });
+
+  test("a server that speaks as PostgreSQL does, and says that it is something else", async () => {
+    const database = await server.createDatabase();
+    const said = "CockroachD";
+    // Of the same length, since a message begins with its own.
+    const between = createServer((client) => {
+      const far = connect(server.port, "127.0.0.1");
+      client.pipe(far).on("error", () => client.destroy());
+      far.on("data", (data) => client.write(data.toString("latin1").replace(/PostgreSQL(?= \d)/, said), "latin1"));
+      client.on("error", () => far.destroy()).on("close", () => far.destroy());
+    }).listen(0, "127.0.0.1");
+    await once(between, "listening");
+    const { port } = between.address() as AddressInfo;
+    const error = await refusal(server.url(database).replace(`:${server.port}`, `:${port}`));
+    between.close();
+    expect(error).toMatchObject({ fault: "foreign", message: expect.stringContaining(`answers as "${said} `) });
+    const schemas = await server.ask(database, "SELECT nspname FROM pg_namespace WHERE nspname = 'handfast'");
+    expect(schemas).toEqual([]);
   });
 
   test("a schema of another product is left as it was", async () => {
