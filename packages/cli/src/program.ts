@@ -86,8 +86,14 @@ function mistyped(error: CommanderError, terminal: Terminal): number {
   const meant = code === "commander.unknownCommand" ? synonyms[word] : flag;
   const guess = meant === undefined ? near.replace(/^\((.*)\)$/, "$1") : `Did you mean ${meant}?`;
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, "")}.`;
-  const remedy = guess !== "" ? guess : code === "commander.missingArgument" ? `Type: ${usage}` : "See --help.";
-  return report(new CliError("usage", sentence, remedy), terminal);
+  return report(new CliError("usage", sentence, guess === "" ? remedyOf(code, word, usage) : guess), terminal);
+}
+
+function remedyOf(code: string, word: string, usage: string): string {
+  if (code === "commander.missingArgument") return `Type: ${usage}`;
+  const see = "See --help.";
+  if (code !== "commander.unknownOption" || !usage.includes("<")) return see;
+  return `${see} If it is no flag: what begins with "-" goes after "--", behind all flags, as in -- ${word}`;
 }
 
 interface Parsed {

@@ -24,12 +24,21 @@ describe("handfast token", () => {
     expect(listed.stdout).not.toContain(stdout.trim());
     const { tokens } = (await cli.json(["token", "list", "--of", "carol"])) as { tokens: { id: string }[] };
     const id = tokens[0]?.id ?? "";
+    // A word that begins as a flag does could not be typed.
+    expect(id).toMatch(/^[0-9a-f]{18}$/);
     expect(await cli.run(["token", "revoke", id, "--of", "carol"])).toMatchObject({
       code: 64,
       stderr: expect.stringContaining("--yes"),
     });
     expect((await cli.run(["token", "revoke", id, "--of", "carol", "--yes"])).code).toBe(0);
     expect((await cli.run(["doctor"], { env })).code).toBe(77);
+  });
+
+  it("says how an id is typed that begins as a flag does, as those of before could", async () => {
+    const flags = ["--of", "carol", "--yes"];
+    const { code, stderr } = await cli.run(["token", "revoke", "-cEWn7Qtx4YL", ...flags]);
+    expect([code, stderr]).toEqual([64, expect.stringContaining("-- -cEWn7Qtx4YL")]);
+    expect((await cli.run(["token", "revoke", ...flags, "--", "-cEWn7Qtx4YL"])).stderr).toContain("unknown_token");
   });
 
   it("needs to know whose tokens an operator means", async () => {

@@ -102,7 +102,8 @@ export class Tokens {
     const { now, randomBytes } = this.options;
     const token = token_prefix + toBase64url(randomBytes(token_bytes));
     const view: TokenView = {
-      id: toBase64url(randomBytes(id_bytes)),
+      // A command takes it as a word: in base64url it could begin as a flag does.
+      id: toHex(randomBytes(id_bytes)),
       agent,
       hint: token.slice(-hint_chars),
       label,
