@@ -84,6 +84,15 @@ describe("discovery by need", () => {
     expect(none.body.near[0].lacks).toContain("It says nothing of nobody, knows and this.");
   });
 
+  it("is met by nobody where its words hold nothing that can be looked for", async () => {
+    for (const words of ["\u{1f600}", "?!", "f".repeat(64)]) {
+      const { status, body } = await discover({ words });
+      const lack = `Nothing is found by ${words}: a word is of 1 to 40 letters and digits.`;
+      expect([status, body.near[0]?.lacks]).toEqual([406, expect.arrayContaining([lack])]);
+    }
+    expect((await discover({ words: " " })).status).toBe(200);
+  });
+
   it("demands every tag", async () => {
     expect(await names({ tags: ["research", "web"] })).toEqual(["scout"]);
     expect((await names({ tags: ["research"] })).sort()).toEqual(["scout", "veteran"]);

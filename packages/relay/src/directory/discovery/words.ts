@@ -1,7 +1,7 @@
 /** The words of a text as they are indexed and searched for: in lower case, without punctuation, singular. */
 
 /** A word that is longer is nobody's search. */
-const word_chars = 40;
+export const word_chars = 40;
 
 /** Distinct, in the order they come; at most so many. */
 export function wordsOf(text: string, most: number): readonly string[] {
@@ -26,9 +26,14 @@ export function wordsAsWritten(text: string, most: number): ReadonlyMap<string, 
 /** Words that every text has and nobody looks for. */
 const function_words = new Set("a an and as at by for from in into it of on or the to with".split(" "));
 
-/** What somebody looks for: without the words that tell nothing, unless there are no others. */
+/**
+ * What somebody looks for: without the words that tell nothing, unless there are no others. Text without any word that is indexed is
+ * looked for as it is, and found nowhere: it is not as if nothing had been asked for.
+ */
 export function soughtWords(text: string, most: number): readonly string[] {
   const words = wordsOf(text, most);
+  const asked = text.trim();
+  if (words.length === 0 && asked !== "") return [asked];
   const telling = words.filter((word) => !function_words.has(word));
   return telling.length === 0 ? words : telling;
 }

@@ -3,7 +3,7 @@
 import type { RelayLimits } from "../../../limits.ts";
 import { type CapabilityText, capabilityText, textFields } from "../capability-text.ts";
 import { type Criterion, type Looked, listed } from "../criterion.ts";
-import { wordsAsWritten, wordsOf } from "../words.ts";
+import { word_chars, wordsAsWritten, wordsOf } from "../words.ts";
 
 /** More than these are not read out. */
 const words_told = 5;
@@ -25,6 +25,8 @@ export function aboutCriteria(
   if (words.length === 0) return [];
   const written = wordsAsWritten(asked, limits.discovery_words);
   const nothingOf = (missing: Iterable<string>) => {
+    if (written.size === 0)
+      return `Nothing is found by ${listed(words)}: a word is of 1 to ${word_chars} letters and digits.`;
     const told = Array.from(missing, (word) => written.get(word) ?? word).slice(0, words_told);
     return `It says nothing of ${listed(told)}.`;
   };
