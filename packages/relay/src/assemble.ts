@@ -297,7 +297,8 @@ async function relayOf(
     onFailure: (name, error) => parts.log?.warn({ err: error, name }, "an imported agent could not be refreshed"),
   });
   const seek = seekBy({ directory, discovery: found.discovery, schemas, limits });
-  const agreeing = { namespace, records, store, engine, directory, audience, seek, compare, limits, surroundings, log };
+  const told = { directory, standings, audience, seek, compare };
+  const agreeing = { namespace, records, store, engine, ...told, limits, surroundings, log };
   const { negotiating, contracts, tally } = await openContracts(agreeing);
   const { imports } = found;
   others?.own(...recordOwners({ directory, tokens, identity, routes, imports, negotiating, contracts }));

@@ -46,6 +46,31 @@ describe("an offer from a manifest", () => {
     expect((await provider.works()).status).toBe(200);
   });
 
+  it.each([
+    ["fades within the hour, by all that routing saw", 3_600, 406],
+    ["stays for a month, by no more than routing saw", 30 * 86_400, 200],
+  ])("is made by what routing goes by, also where the provider's window %s", async (_, window_seconds, status) => {
+    const offered = { ...upper, timeout_seconds: 120, sla: { window_seconds } };
+    await provider.offers([offered]);
+    for (let nth = 0; nth < 12; nth++) {
+      await asker.submit({ ...need, input: nth });
+      const { id, fence } = await provider.claim();
+      await provider.act(id, "ack", { fence });
+      for (const wait_ms of [25_000, 25_000, 10_000]) {
+        await market.clock.advance(wait_ms);
+        await provider.act(id, "heartbeat", { fence });
+      }
+      expect((await provider.act(id, "complete", { fence, output: 1 })).status).toBe(200);
+    }
+    const hours = status === 406 ? 3 : 48;
+    for (let hour = 0; hour < hours; hour++) await market.clock.advance(60 * minute);
+    await provider.offers([{ ...offered, timeout_seconds: 30 }]);
+    expect((await asker.negotiate({ ...need, limits: { deadline_ms: 45_000 } })).status).toBe(status);
+    await asker.submit({ ...need, input: 1, limits: { deadline_ms: 45_000 } });
+    const { leases } = (await provider.post("/v1/claims", { worker: "w" })).body;
+    expect(leases.length).toBe(status === 406 ? 0 : 1);
+  });
+
   it("says whose it is, on which terms, and what the contract will be called", async () => {
     const asked = {
       ...need,

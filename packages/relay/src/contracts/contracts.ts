@@ -3,7 +3,7 @@
  * handoff is in under-contract.ts, how it stands in standing.ts.
  */
 
-import type { Time } from "@handfast/core";
+import type { Duration, Time } from "@handfast/core";
 import type { LogEntry } from "@handfast/engine";
 import { type Capability, contractId } from "@handfast/protocol";
 import { changedWords } from "@handfast/protocol/client";
@@ -30,6 +30,8 @@ export interface Parties {
   /** As it stands in its manifest; null: it does not offer it. */
   capability(agent: string, name: string): Capability | null;
   isLapsed(agent: string): boolean;
+  /** How long half of its attempts take, as routing has it; null: nobody knows. */
+  halfTakesMs(agent: string, capability: string, now: Time): Duration | null;
   /** Whether this asker must not see what others ask for the capability. */
   isRival(asker: Asker, capability: string): boolean;
   manifest(agent: string): ProviderManifest | null;

@@ -8,6 +8,7 @@ import type { Compare } from "../directory/discovery/schema-judge.ts";
 import type { Records } from "../directory/records.ts";
 import type { Audience } from "../identity/audience.ts";
 import type { RelayLimits } from "../limits.ts";
+import type { Standings } from "../routing/standings.ts";
 import { canonicalJson } from "../schemas/canonical-json.ts";
 import type { ManifestWord } from "./contract-record.ts";
 import { Contracts, type Parties } from "./contracts.ts";
@@ -20,6 +21,7 @@ export interface ContractParts {
   readonly records: Records;
   readonly engine: Engine;
   readonly directory: Directory;
+  readonly standings: Standings;
   readonly audience: Audience;
   readonly store: Store;
   readonly seek: Seek;
@@ -31,10 +33,11 @@ export interface ContractParts {
 
 /** Before the engine starts: whoever counts must be told of everything that is committed. */
 export async function openContracts(parts: ContractParts) {
-  const { namespace, records, store, engine, directory, audience, seek, compare, limits, surroundings, log } = parts;
+  const { namespace, records, store, engine, directory, standings } = parts;
+  const { audience, seek, compare, limits, surroundings, log } = parts;
   const now = () => engine.now();
   const commit: Parameters<typeof Contracts.open>[0]["commit"] = (entries, writes) => engine.note(entries, writes);
-  const parties = partiesOf(directory);
+  const parties = partiesOf(directory, standings);
   const { wakeups } = engine;
   const negotiating = await Negotiating.open({
     namespace,
@@ -63,11 +66,12 @@ export async function openContracts(parts: ContractParts) {
   return { negotiating, contracts, tally };
 }
 
-function partiesOf(directory: Directory): Parties {
+function partiesOf(directory: Directory, standings: Standings): Parties {
   return {
     knownSince: (agent) => directory.record(agent)?.registered_at,
     capability: (agent, name) => directory.manifest(agent)?.capabilities.find((each) => each.name === name) ?? null,
     isLapsed: (agent) => directory.isLapsed(agent),
+    halfTakesMs: (agent, capability, now) => standings.of(agent, capability, now).p50_ms,
     isRival: (asker, capability) => directory.isRival(asker, capability),
     manifest: (agent) => {
       const record = directory.record(agent);

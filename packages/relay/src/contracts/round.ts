@@ -5,7 +5,6 @@ import { canonicalJson, makeId } from "@handfast/protocol";
 import type { NegotiationRequest } from "@handfast/protocol/wire";
 import { durationWords } from "../directory/discovery/sentences.ts";
 import type { RelayLimits } from "../limits.ts";
-import { halfTakesMs } from "../routing/standings.ts";
 import { askedTerms, attemptAsked } from "./asked-terms.ts";
 import type { Call, Declined, KeptMiss, Offer } from "./contract-record.ts";
 import type { Parties } from "./contracts.ts";
@@ -104,9 +103,9 @@ export class Round {
   }
 
   /** What keeps it from meeting the terms, beyond what a search looks at; null: nothing. */
-  #lack({ agent_id, capability, schemas, reliability: { attempts, p50_ms } }: Candidate): KeptMiss | null {
-    const { canSign, limits } = this.#options;
-    const { request } = this.#asked;
+  #lack({ agent_id, capability, schemas }: Candidate): KeptMiss | null {
+    const { canSign, limits, parties } = this.#options;
+    const { request, asked_at } = this.#asked;
     const miss = (lack: string) => missOf(agent_id, capability, lack);
     if (request.evidence === "signed" && !canSign(agent_id)) {
       return miss("It has no key, and so cannot sign what it says.");
@@ -118,7 +117,7 @@ export class Round {
       return miss(`It may take ${most} for one attempt, and is given ${durationWords(given_ms)}.`);
     }
     // Routing would give it nothing of what it agreed to, and each handoff would count against it as late.
-    const half_ms = halfTakesMs(attempts < limits.newcomer_attempts ? null : p50_ms, capability) ?? 0;
+    const half_ms = parties.halfTakesMs(agent_id, capability.name, asked_at) ?? 0;
     const deadline_ms = request.limits?.deadline_ms ?? limits.default_deadline_ms;
     if (half_ms > deadline_ms) {
       return miss(

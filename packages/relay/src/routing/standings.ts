@@ -1,19 +1,10 @@
 /** How an agent stands with a capability, as routing asks: what was measured of it beside what its manifest says. */
 
-import { type Duration, type Standing, type Time, unmeasured } from "@handfast/core";
-import type { Capability } from "@handfast/protocol";
+import { type Standing, type Time, unmeasured } from "@handfast/core";
 import type { Directory } from "../directory/directory.ts";
 import { claimOf, windowOf } from "../directory/reliability/claim.ts";
 import type { Reliability } from "../directory/reliability/reliability.ts";
 import type { RelayLimits } from "../limits.ts";
-
-/**
- * What half of its attempts take at most; null: nobody knows. Of a few attempts half may have been slow by chance: until there are
- * more (`measured_ms` null), its own word counts.
- */
-export function halfTakesMs(measured_ms: Duration | null, offered: Capability | undefined): Duration | null {
-  return measured_ms ?? offered?.latency?.p50_ms ?? null;
-}
 
 interface StandingsOptions {
   readonly directory: Pick<Directory, "capability" | "isLapsed" | "offering">;
@@ -41,9 +32,11 @@ export class Standings {
     );
     const newcomer = n < limits.newcomer_attempts;
     const { p50_ms, status } = reliability.of(agent, capability, now, claim, window_ms);
+    const claimed_ms = offered?.latency?.p50_ms ?? null;
     return {
-      latency_ms: latency_ms ?? offered?.latency?.p50_ms ?? unmeasured.latency_ms,
-      p50_ms: halfTakesMs(newcomer ? null : p50_ms, offered),
+      latency_ms: latency_ms ?? claimed_ms ?? unmeasured.latency_ms,
+      // Of a few attempts half may have been slow by chance: until there are more, its own word counts.
+      p50_ms: (newcomer ? null : p50_ms) ?? claimed_ms,
       success,
       breached: status === "breached",
       ejected: ejected_until !== null,
