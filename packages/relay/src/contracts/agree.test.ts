@@ -310,6 +310,18 @@ describe("a contract", () => {
 });
 
 describe("a price that its provider changed between offer and contract", () => {
+  it("is stale once the manifest that proves it is not kept any more", async () => {
+    await market.close();
+    market = await Market.open({ manifests_remembered_per_agent: 1 });
+    asker = await market.agent("asker");
+    provider = await market.signer("provider", [upper], { upper: price });
+    const { offer_id } = await asker.offer(need);
+    await market.clock.advance(1);
+    await provider.offers([upper], { upper: { amount: 999, per: "handoff" } });
+    const got = await asker.post("/v1/contracts", { offer_id });
+    expect(got.body).toMatchObject({ code: 428, reason: "offer_stale", changed: [{ field: "cost" }] });
+  });
+
   it.each([
     ["raised", { amount: 999, per: "handoff" } as const],
     ["lowered", { amount: 1, per: "handoff" } as const],

@@ -40,7 +40,7 @@ export interface Parties {
 }
 
 interface ProviderManifest {
-  readonly digest: string;
+  readonly manifest: string;
   readonly word: ManifestWord;
 }
 
@@ -127,8 +127,8 @@ export class Contracts {
       if (this.#table.get(id) !== undefined) return { id, created: false };
       const { now, commit } = this.#options;
       if (now() >= offer.expires_at) throw offerExpired(offer.offer_id);
-      const past = await this.#priceBefore(offer);
-      const { provider_since, manifest, word } = { ...this.#stillOffered(found), ...past };
+      const now_offered = this.#stillOffered(found);
+      const { provider_since, manifest, word } = { ...now_offered, ...(await this.#priceBefore(offer)) };
       const contract: ContractRecord = {
         terms,
         agreed_at: now(),
@@ -202,18 +202,20 @@ export class Contracts {
     const nothing = { fulfilled: 0, breaches: 0, uncounted: 0, by_reason: {} };
     const standing = standingOf(contract, nothing, parties.capability(provider, offer.terms.capability), now());
     // Something else may have changed since in the manifest: the one in force says the same of this capability.
-    if (standing.state === "in_force") return { provider_since, manifest: manifest.digest, word: manifest.word };
+    if (standing.state === "in_force") return { provider_since, ...manifest };
     const message = `What ${provider} offers has changed since (${changedWords(standing.changed)}). Negotiate anew.`;
     throw new Problem(428, "offer_stale", message, { changed: standing.changed });
   }
 
   /** Where the list price has changed since, only the manifest of the offer proves the one that was offered; null: it is as it was. */
-  async #priceBefore({ terms, capability, cost_salt, manifest }: Offer) {
+  async #priceBefore(offer: Offer): Promise<ProviderManifest | null> {
+    const { terms, capability, cost_salt, manifest } = offer;
     const { parties } = this.#options;
     const now = parties.capability(terms.provider, terms.capability);
     if (cost_salt === null || now?.cost?.sha256 === capability.cost?.sha256) return null;
     const past = await parties.pastManifest(manifest);
-    return past === null ? null : { manifest: past.digest, word: past.word };
+    if (past === null) throw priceUnproven(offer);
+    return past;
   }
 
   #entry(type: LogEntry["type"], by: string, { terms }: ContractRecord) {
@@ -225,6 +227,12 @@ export class Contracts {
 function offerExpired(offer_id: string): Problem {
   const message = `The offer ${offer_id} has expired. Negotiate anew, and agree before expires_at.`;
   return new Problem(428, "offer_expired", message);
+}
+
+/** Whoever read the contract later could not tell that its provider ever named this price. */
+function priceUnproven({ agent_id, capability }: Offer): Problem {
+  const message = `The price that ${agent_id} offers has changed since, and the manifest that proves the one of this offer is not kept any more. Negotiate anew.`;
+  return new Problem(428, "offer_stale", message, { changed: [{ field: "cost", from: capability.cost }] });
 }
 
 /** The same for one that is not there and for one that is another's. */

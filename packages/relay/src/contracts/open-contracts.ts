@@ -77,11 +77,11 @@ function partiesOf(directory: Directory, standings: Standings): Parties {
       const record = directory.record(agent);
       const manifest = directory.manifest(agent);
       if (record === undefined || record.manifest === null || manifest === undefined) return null;
-      return { digest: record.manifest.digest, word: wordOf(record.registration, manifest) };
+      return { manifest: record.manifest.digest, word: wordOf(record.registration, manifest) };
     },
     pastManifest: async (digest) => {
       const past = await directory.manifestByDigest(digest);
-      return past === null ? null : { digest, word: wordOf(past.registration, past.manifest) };
+      return past === null ? null : { manifest: digest, word: wordOf(past.registration, past.manifest) };
     },
   };
 }
