@@ -59,6 +59,14 @@ def test_the_innermost_cause_is_told() -> None:
     assert "for 0.5 s (nobody is there)." in RelayUnreachable("http://x", 0.5, outer).message
 
 
+def test_a_relay_that_speaks_plain_http_names_the_scheme_to_write() -> None:
+    cause = OSError("[SSL: WRONG_VERSION_NUMBER] wrong version number (_ssl.c:992)")
+    error = RelayUnreachable("https://x", 1.0, cause)
+    assert error.message == "No relay answered at https://x for 1 s (it does not speak TLS)."
+    assert error.remedy is not None
+    assert error.remedy.startswith("Write http:// in place of https://")
+
+
 @pytest.mark.parametrize(
     "error",
     [

@@ -48,6 +48,8 @@ export interface Command {
   readonly examples: readonly Example[];
   /** Adds --url, --agent, --key, --token, --token-file and --namespace. */
   readonly connects?: boolean;
+  /** Of --agent, where another one calls than the developer of this machine. */
+  readonly agentHelp?: string;
   /** Hands words on unparsed (`context.arguments`); the options are for the help only. */
   readonly unparsed?: boolean;
   /** Sub-commands, such as `dead list`; a command has these or `run`. */

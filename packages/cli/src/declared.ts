@@ -13,7 +13,11 @@ export const frameOptions: readonly CommandOption[] = [
 
 /** Of the command itself, of the connection, of the frame. */
 export function allOptions(command: Command): readonly CommandOption[] {
-  return [...(command.options ?? []), ...(command.connects === true ? connectionOptions : []), ...frameOptions];
+  const { agentHelp } = command;
+  const ofConnection = connectionOptions.map((option) =>
+    agentHelp !== undefined && option.flags.startsWith("--agent ") ? { ...option, help: agentHelp } : option,
+  );
+  return [...(command.options ?? []), ...(command.connects === true ? ofConnection : []), ...frameOptions];
 }
 
 export function argumentForm({ name, optional, many }: Argument): string {

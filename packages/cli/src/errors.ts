@@ -162,6 +162,7 @@ function inCliWords(told: Told): Told {
 
 function optionWords(text: string): string {
   return text
+    .replace(/^Call with the operator's token: the file/, "Give the operator's token with --token-file: it is the file")
     .replaceAll(/(?<!-)\bqueue_if_absent\b/g, "--queue-if-absent")
     .replaceAll(/the (agent's )?schema is in the list of agents/g, "`handfast agents show AGENT` shows the schema");
 }

@@ -67,9 +67,6 @@ const synonyms: Readonly<Record<string, string>> = {
   status: "list",
   get: "show",
 };
-/** A flag of every program that is none of a command here, where the command has the other. */
-const flagsMeant: Readonly<Record<string, string>> = { "--version": "--version-range" };
-
 /** How a command is typed, for whoever left a word out, and which flags it has. */
 const usages = new WeakMap<CommanderError, { readonly line: string; readonly flags: readonly string[] }>();
 
@@ -82,11 +79,16 @@ function mistyped(error: CommanderError, terminal: Terminal): number {
   const [what = "", near = ""] = message.replace(/^error: /, "").split("\n");
   const [, word = ""] = /'(.*)'/.exec(what) ?? [];
   const { line: usage = "", flags = [] } = usages.get(error) ?? {};
-  const flag = flags.find((each) => each === flagsMeant[word]);
-  const meant = code === "commander.unknownCommand" ? synonyms[word] : flag;
+  const meant = code === "commander.unknownCommand" ? synonyms[word] : flagBegunBy(word, flags);
   const guess = meant === undefined ? near.replace(/^\((.*)\)$/, "$1") : `Did you mean ${meant}?`;
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1).replace(/\.$/, "")}.`;
   return report(new CliError("usage", sentence, guess === "" ? remedyOf(code, word, usage) : guess), terminal);
+}
+
+/** The one flag that begins so, as --output does for --output-schema; more than one says nothing. */
+function flagBegunBy(word: string, flags: readonly string[]): string | undefined {
+  const begun = word.length < 4 ? [] : flags.filter((each) => each.startsWith(word));
+  return begun.length === 1 ? begun[0] : undefined;
 }
 
 function remedyOf(code: string, word: string, usage: string): string {

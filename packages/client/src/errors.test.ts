@@ -47,6 +47,14 @@ describe("an error", () => {
     expect(error.remedy).toContain("handfast start");
   });
 
+  test("of a relay that speaks plain HTTP names the scheme to write", () => {
+    const tls = Object.assign(new Error("wrong version number:ssl.c:77:\n"), { code: "ERR_SSL_WRONG_VERSION_NUMBER" });
+    const cause = new TypeError("fetch failed", { cause: tls });
+    const error = new RelayUnreachable("https://127.0.0.1:1", 2_000, cause);
+    expect(error.message).toBe("No relay answered at https://127.0.0.1:1 for 2 s (it does not speak TLS).");
+    expect(error.remedy).toMatch(/^Write http:\/\/ in place of https:/);
+  });
+
   test("is a HandfastError, which is an Error", () => {
     for (const error of [new UsageError("a", "b"), HandoffError.from({ code: 404, reason: "x", detail: "y" })]) {
       expect(error).toBeInstanceOf(HandfastError);

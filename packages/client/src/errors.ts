@@ -129,8 +129,10 @@ export class RelayUnreachable extends HandfastError {
   readonly url: string;
 
   constructor(url: string, patience_ms: number, cause: unknown) {
-    const { anchor, remedy } = remedyOf(0, "relay_unreachable");
-    const why = causeText(cause);
+    const { anchor, remedy: usual } = remedyOf(0, "relay_unreachable");
+    const is_plain = isPlain(cause);
+    const why = is_plain ? "it does not speak TLS" : causeText(cause);
+    const remedy = is_plain ? "Write http:// in place of https://, or name an address that speaks TLS." : usual;
     super(`No relay answered at ${url} for ${patience_ms / 1_000} s${why === "" ? "" : ` (${why})`}.`, {
       reason: "relay_unreachable",
       remedy,
@@ -197,6 +199,12 @@ export class Reject extends Error {
 }
 
 /** Node's fetch hides what went wrong one or two causes down. */
+/** What answered took the beginning of TLS for nonsense: it speaks plain HTTP, most often. */
+function isPlain(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  return ("code" in cause && cause.code === "ERR_SSL_WRONG_VERSION_NUMBER") || isPlain(cause.cause);
+}
+
 function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return cause === undefined ? "" : String(cause);
   const inner = causeText(cause.cause);

@@ -147,7 +147,9 @@ describe("a signed handoff", () => {
     const ann = await open("ann");
     const given = await lease(ann.base, { input: 1 });
     const error = await refusal(trustWith({ relays: ["https://other.example"], namespace: "other" }).check(given));
-    expect(error.message).toContain("another relay, namespace");
+    expect(error.message).toContain("another relay, namespace.");
+    const elsewhere = await refusal(trustWith({ relays: ["https://other.example"] }).check(given));
+    expect(elsewhere.message).toContain("another relay; all nodes on one database need the same --public-url.");
   });
 
   test("of a whole batch costs one check of a signature", async () => {

@@ -320,7 +320,9 @@ const remedies = (who: string): Readonly<Record<string, string>> => ({
 });
 
 function bindsAnother(lease: About, differs: readonly string[]): HandoffError {
-  return untrusted(lease, "binds_another", `what its sender signed has another ${differs.join(", ")}`);
+  // All else being the same, two nodes of one relay were most often given different names.
+  const nodes = differs.join() === "relay" ? "; all nodes on one database need the same --public-url" : "";
+  return untrusted(lease, "binds_another", `what its sender signed has another ${differs.join(", ")}${nodes}`);
 }
 
 export function untrusted({ id, from, what: thing }: About, reason: string, what: string): HandoffError {

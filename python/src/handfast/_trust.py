@@ -279,7 +279,9 @@ def _remedies(who: str) -> dict[str, str]:
 
 
 def _binds_another(about: Mapping[str, Any], differs: list[str]) -> HandoffError:
-    return untrusted(about, "binds_another", f"what its sender signed has another {', '.join(differs)}")
+    # All else being the same, two nodes of one relay were most often given different names.
+    nodes = "; all nodes on one database need the same --public-url" if differs == ["relay"] else ""
+    return untrusted(about, "binds_another", f"what its sender signed has another {', '.join(differs)}{nodes}")
 
 
 def untrusted(about: Mapping[str, Any], reason: str, what: str) -> HandoffError:

@@ -149,10 +149,15 @@ class RelayUnreachable(HandfastError, ConnectionError):
     def __init__(self, url: str, patience: float, cause: BaseException | None = None) -> None:
         known = remedy_of(0, "relay_unreachable")
         why = "" if cause is None else _cause_text(cause)
+        remedy = known.remedy
+        # What answered took the beginning of TLS for nonsense: it speaks plain HTTP, most often.
+        if "WRONG_VERSION_NUMBER" in why:
+            why = "it does not speak TLS"
+            remedy = "Write http:// in place of https://, or name an address that speaks TLS."
         super().__init__(
             f"No relay answered at {url} for {patience:g} s{f' ({why})' if why else ''}.",
             reason="relay_unreachable",
-            remedy=known.remedy,
+            remedy=remedy,
             retryable=True,
             anchor=known.anchor,
         )

@@ -65,9 +65,14 @@ describe("handfast find", () => {
     expect(await cli.json(["find", "--capability", "nothing"])).toMatchObject({ found: 0, hits: [] });
   });
 
-  it("says which flag is meant by --version", async () => {
-    const { code, stderr } = await cli.run(["find", "upper", "--version", "^1"]);
-    expect([code, stderr]).toEqual([64, expect.stringContaining("Did you mean --version-range?")]);
+  it("says which flag is meant by the beginning of one", async () => {
+    for (const [begun, whole] of [
+      ["--version", "--version-range"],
+      ["--output", "--output-schema"],
+    ] as const) {
+      const { code, stderr } = await cli.run(["find", "upper", begun, "^1"]);
+      expect([code, stderr]).toEqual([64, expect.stringContaining(`Did you mean ${whole}?`)]);
+    }
   });
 
   it("finds by the highest price", async () => {

@@ -109,7 +109,10 @@ describe("handfast drain", () => {
       stderr: expect.stringContaining('there is "n1", "n2"'),
     });
     const { token } = await one.agent("erik");
-    expect((await cli.run(["drain", "n2"], { env: { HANDFAST_TOKEN: token } })).code).toBe(77);
+    expect(await cli.run(["drain", "n2"], { env: { HANDFAST_TOKEN: token } })).toMatchObject({
+      code: 77,
+      stderr: expect.stringContaining("--token-file: it is the file operator-token"),
+    });
   });
 
   it("tells of a node that has ended", async () => {

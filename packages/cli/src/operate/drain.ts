@@ -17,7 +17,7 @@ export const drainCommand: Command = {
   summary: "Lets a node take no new work, and waits until nothing is under way there.",
   description:
     "For operators, at any node of the relay or before all of them. The node's /readyz answers 503, claims that wait there end empty, " +
-    "WebSockets are sent to other nodes, calls in flight finish, and what comes anew is refused with 503. Leases stay valid:\n" +
+    "WebSockets are sent to other nodes, calls in flight finish, and what comes anew is refused with 503. Leases stay valid: " +
     "workers go on at another node. A node that is started again takes work again.",
   arguments: [{ name: "node", help: "Its name (--node of `handfast start`); `handfast nodes` lists them." }],
   options: [

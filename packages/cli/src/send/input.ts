@@ -21,23 +21,27 @@ export interface InputWords {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
 }
 
+const howToGive = "Give it as JSON, as @file, with --text, or pipe it in.";
 /** More is an artifact's business; the relay says its own limit. */
 const input_bytes_most = 16_000_000;
 const depth_most = 128;
 
-export async function readInput({ word, text, files, cwd, stdin }: InputWords): Promise<unknown> {
+export async function readInput(words: InputWords): Promise<unknown> {
+  const { word, text, files } = words;
   if (word === undefined && files) return text ? "" : {};
-  const [written, where] = await source(word, cwd, stdin);
+  const [written, where] = await source(words);
   return text ? written : parseJson(written, where);
 }
 
-async function source(word: string | undefined, cwd: string, stdin: InputWords["stdin"]): Promise<[string, string]> {
+async function source({ word, text, cwd, stdin }: InputWords): Promise<[string, string]> {
   if (word?.startsWith("@")) return [asText(await readFile(resolve(cwd, word.slice(1))), word.slice(1)), word.slice(1)];
   if (word !== undefined && word !== "-") return [word, "The input"];
   if (word === undefined && stdin.isTTY === true) {
-    throw new CliError("usage", "There is no input.", "Give it as JSON, as @file, with --text, or pipe it in.");
+    throw new CliError("usage", "There is no input.", howToGive);
   }
-  return [await readAll(stdin), "What came on stdin"];
+  const piped = await readAll(stdin);
+  if (piped.trim() === "" && !text) throw new CliError("usage", "There is no input: nothing came on stdin.", howToGive);
+  return [piped, "What came on stdin"];
 }
 
 async function readAll(stdin: NodeJS.ReadableStream): Promise<string> {

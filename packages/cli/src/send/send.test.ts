@@ -72,6 +72,12 @@ describe("handfast send: the input", () => {
     expect((await cli.run(["send", "echo", "@missing.json"])).code).toBe(66);
   });
 
+  it("that is missing is named as missing, also where nothing is piped in", async () => {
+    const { code, stderr } = await cli.run(["send", "echo"], { stdin: "\n" });
+    expect([code, stderr]).toEqual([64, expect.stringContaining("There is no input: nothing came on stdin.")]);
+    expect((await cli.run(["send", "text", "--text"], { stdin: "\n" })).stdout).toBe("\n");
+  });
+
   it("may have files with it", async () => {
     await writeFile(join(cli.folder, "photo.png"), "12345");
     const { stdout } = await cli.run(["send", "size", "--file", "photo.png"]);

@@ -11,6 +11,7 @@ const tick_ms = 200;
 export class Timeline {
   readonly #terminal: Terminal;
   readonly #began: number;
+  #last = 0;
   readonly #parts: string[] = [];
   #progress = "";
   /** What it waits for, in place of progress; empty: it goes on. */
@@ -26,9 +27,13 @@ export class Timeline {
     this.#began = performance.now();
   }
 
-  /** Something happened, such as "accepted", at a time of performance.now(). */
+  /**
+   * Something happened, such as "accepted", at a time of performance.now(). Of what was over before it was asked about,
+   * the end may be heard first: no time is before the one beside it.
+   */
   mark(what: string, at = performance.now()): void {
-    this.#parts.push(`${what} ${shortTime(at - this.#began)}`);
+    this.#last = Math.max(this.#last, at);
+    this.#parts.push(`${what} ${shortTime(this.#last - this.#began)}`);
     this.#show();
     if (!this.#isPaused) this.#tick();
   }

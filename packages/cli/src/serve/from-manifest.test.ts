@@ -46,7 +46,9 @@ describe("handfast serve --manifest", () => {
     const other = await cli.run(["serve", "other", "--manifest", "filed.json", "--", "cat"]);
     expect(other).toMatchObject({
       code: 66,
-      stderr: expect.stringMatching(/does not offer other. *\n?.*It offers filed/s),
+      stderr: expect.stringMatching(
+        /does not offer other. *\n?.*It offers filed: .*serve filed --manifest filed\.json/s,
+      ),
     });
     await writeFile(join(cli.folder, "bad.json"), JSON.stringify({ ...manifest, version: 0 }));
     const bad = await cli.run(["serve", "filed", "--manifest", "bad.json", "--", "cat"]);

@@ -34,7 +34,9 @@ export async function fromManifest(file: string, name: string, cwd: string): Pro
   const others = manifest.capabilities.filter((each) => each.name !== name);
   if (capability === undefined) {
     const offered = others.map((each) => each.name).join(", ");
-    throw new CliError("missing", `${file} does not offer ${name}.`, `It offers ${offered || "nothing"}.`);
+    const [first] = others;
+    const way = first === undefined ? "" : `: handfast serve ${first.name} --manifest ${file} -- COMMAND`;
+    throw new CliError("missing", `${file} does not offer ${name}.`, `It offers ${offered || "nothing"}${way}.`);
   }
   return {
     agent: agent_id,

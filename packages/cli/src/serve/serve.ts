@@ -43,6 +43,7 @@ ${programVariables.map(([name, help]) => `  ${name}: ${help}`).join("\n")}`,
     { flags: "--worker <name>", help: "Name of this process, one of those that share the agent's key." },
   ],
   connects: true,
+  agentHelp: "The agent that offers it. Default: the manifest's agent_id; without one NAME-1.",
   examples: [
     { line: "serve upper --text -- tr a-z A-Z", help: "Text in, text out" },
     { line: "serve web_research --concurrency 4 -- python3 research.py", help: "JSON on stdin, JSON on stdout" },

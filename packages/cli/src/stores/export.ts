@@ -1,6 +1,7 @@
 /** `handfast export`: a stopped store, whole, as one file. */
 
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Command, Context } from "../command.ts";
 import { CliError } from "../errors.ts";
 import { version } from "../version.ts";
@@ -36,7 +37,7 @@ async function run(context: Context): Promise<undefined> {
   };
   const made = { now: new Date(), by: `handfast ${version}` };
   const work = withStoreFaults(() => exportStore(place, resolve(cwd, file), made, { progress }));
-  const done = await terminal.busy("exporting the store", work.catch(explainExisting), () => fraction);
+  const done = await terminal.busy("exporting the store", work.catch(explainFile), () => fraction);
   if (terminal.json) {
     terminal.document({ file: resolve(cwd, file), ...done });
     return;
@@ -52,7 +53,14 @@ async function run(context: Context): Promise<undefined> {
   terminal.next(`handfast import ${file} --store postgres://USER@HOST/DATABASE`);
 }
 
-function explainExisting(error: unknown): never {
-  if (!(error instanceof Error) || !("code" in error) || error.code !== "EEXIST") throw error;
-  throw new CliError("output", "There is a file of that name already.", "Give the name of a new one.");
+function explainFile(error: unknown): never {
+  if (!(error instanceof Error) || !("code" in error)) throw error;
+  const { code, path = "" } = error as NodeJS.ErrnoException;
+  if (code === "EEXIST") {
+    throw new CliError("output", "There is a file of that name already.", "Give the name of a new one.");
+  }
+  if (code === "ENOENT" && path !== "" && !existsSync(dirname(path))) {
+    throw new CliError("output", `There is no folder ${dirname(path)}.`, "Make it, or name a file in another one.");
+  }
+  throw error;
 }

@@ -27,4 +27,6 @@ export async function withStoreFaults<Value>(act: () => Promise<Value>): Promise
 
 const remedies: Readonly<Record<string, string>> = {
   in_use: "Stop the relay first: a store is moved while nobody changes it.",
+  missing: "Name its data directory with --data, or its database with --store.",
+  not_empty: "Another place is named with --data, or with --store where it is a database.",
 };

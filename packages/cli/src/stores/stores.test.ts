@@ -56,7 +56,14 @@ describe("handfast export and import", () => {
       code: 73,
       stderr: expect.stringContaining("There is a file of that name already"),
     });
-    expect((await cli.run(["export", "x", "--data", "nowhere"])).code).toBe(66);
+    expect(await cli.run(["export", "x", "--data", "nowhere"])).toMatchObject({
+      code: 66,
+      stderr: expect.stringMatching(/There is no store in .*--data.*--store/s),
+    });
+    expect(await cli.run(["export", "no/folder.jsonl"])).toMatchObject({
+      code: 73,
+      stderr: expect.stringMatching(/There is no folder .*no\.\nMake it/),
+    });
     expect(existsSync(join(cli.folder, "nowhere"))).toBe(false);
     expect((await cli.run(["import", "nothing.jsonl", "--data", "new"])).code).toBe(66);
     expect(await cli.run(["import", "home", "--data", "x", "--store", "y"])).toMatchObject({

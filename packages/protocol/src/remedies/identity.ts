@@ -297,8 +297,10 @@ export const identityReasons: readonly Reason[] = [
   {
     codes: [400, 401],
     reason: "binds_another",
-    cause: "The signed document speaks of another handoff, digest or fence than the one it was sent for.",
-    remedy: "Bind the document to the lease that was claimed: its id, digest and fence.",
+    cause: "The signed document speaks of another handoff, digest, fence or relay than the one it was sent for.",
+    remedy:
+      "Bind the document to the lease that was claimed: its id, digest and fence. " +
+      "Where it is the relay: all nodes on one database need the same --public-url.",
   },
   {
     codes: [400],

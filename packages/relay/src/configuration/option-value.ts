@@ -14,7 +14,10 @@ export function optionValue(kind: OptionKind, raw: unknown, where: string): Opti
   switch (kind.type) {
     case "text":
     case "path":
-      return typeof raw === "string" && raw !== "" ? raw : refuse("text, not empty");
+      if (typeof raw === "string" && raw !== "") return raw;
+      return refuse(
+        where.startsWith("--") ? "text, not empty; a variable that is not set gives nothing" : "text, not empty",
+      );
     case "flag":
       if (raw === true || raw === "true" || raw === "1") return true;
       return raw === false || raw === "false" || raw === "0" ? false : refuse("true or false");

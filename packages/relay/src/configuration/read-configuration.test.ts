@@ -65,6 +65,12 @@ describe("configuration", () => {
     expect(configuration.limits.reserve_bytes).toBe(1_000_000_000);
   });
 
+  it("says of an empty flag that a variable may not be set", () => {
+    expect(refusal(["--store", ""])).toBe(
+      '--store is "". It must be text, not empty; a variable that is not set gives nothing.',
+    );
+  });
+
   it("takes lists from repeated flags, from commas and from arrays", () => {
     const urls = ["https://a.example", "https://b.example"];
     expect(read(["--public-url", "https://a.example/", "--public-url=https://b.example"]).public_urls).toEqual(urls);
