@@ -198,13 +198,13 @@ export class Reject extends Error {
   }
 }
 
-/** Node's fetch hides what went wrong one or two causes down. */
 /** What answered took the beginning of TLS for nonsense: it speaks plain HTTP, most often. */
 function isPlain(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;
   return ("code" in cause && cause.code === "ERR_SSL_WRONG_VERSION_NUMBER") || isPlain(cause.cause);
 }
 
+/** Node's fetch hides what went wrong one or two causes down. */
 function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return cause === undefined ? "" : String(cause);
   const inner = causeText(cause.cause);
