@@ -1,6 +1,7 @@
 /** What a transaction posts by `handfast.submit` is handed over after its commit, once, and judged like any other submit. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startProxy } from "../../../store-postgres/src/testing/cutting-proxy.ts";
 import { startServer, type TestServer } from "../../../store-postgres/src/testing/server.ts";
 import { type TestAgent, TestRelay } from "../testing/test-relay.ts";
 
@@ -197,4 +198,26 @@ test("while the sender is over its quota, what it posted waits, and is handed ov
   expect(lease.id).toBe(posted[0]?.["id"]);
   await shipper.act(lease.id, "complete", { fence: 1, output: {} });
   expect((await shipper.claim({ worker: "shipper-3" })).id).toBe(second);
+});
+
+test("far from the database what is to be in order is dropped as it is handed over, not taken again and again", async () => {
+  const far = await server.createDatabase();
+  const network = await startProxy(server.port);
+  const node = await TestRelay.start({
+    flags: ["--store", server.url(far).replace(`:${server.port}`, `:${network.port}`)],
+  });
+  const rows = async (table: string) =>
+    Number((await server.ask(far, `SELECT count(*)::integer AS n FROM handfast.${table}`))[0]?.["n"]);
+  await node.agent("orders");
+  await node.agent("shipper", { name: "ship" });
+  await server.ask(far, "SELECT handfast.bind_role('postgres', 'orders')");
+  // Each of them takes a few of these; all of them more than the server keeps a transaction open that says nothing.
+  network.delay(100);
+  await server.ask(far, `SELECT handfast.submit('ship', '{}', '{"ordering_key": "lane"}') FROM generate_series(1, 16)`);
+  while ((await rows("outbox")) === 16) expect(await rows("accepted")).toBeLessThan(16);
+  network.delay(0);
+  while ((await rows("outbox")) > 0);
+  expect(await rows("accepted")).toBe(16);
+  await node.stop();
+  await network.close();
 });

@@ -81,13 +81,22 @@ export class PickUp {
 
   /**
    * Asked of the engine in the order they were posted, and answered together: they share a commit. Only what is to be in order is
-   * waited for, because nothing may pass one that is put off.
+   * waited for, because nothing may pass one that is put off. Far from the database that takes long, and what was taken must be answered
+   * for before the database gives it to others: given back again and again, it would never be dropped.
    */
   async #judge(posted: readonly Posted[]): Promise<readonly Fate[]> {
+    const { surroundings, limits } = this.#options;
+    const until = surroundings.now() + limits.outbox_order_ms;
     const fates: Promise<Fate>[] = [];
     const put_off = new Set<string>();
+    let is_any_waited_for = false;
     for (const each of posted) {
       const lane = each.ordering_key === null ? null : JSON.stringify([each.agent, each.ordering_key]);
+      if (lane !== null && is_any_waited_for && surroundings.now() >= until) {
+        fates.push(Promise.resolve({ kind: "left" }));
+        continue;
+      }
+      is_any_waited_for ||= lane !== null;
       const prepared = lane !== null && put_off.has(lane) ? this.#later(each) : await this.#prepare(each);
       const fate = "kind" in prepared ? Promise.resolve(prepared) : this.#submit(each, prepared);
       fates.push(fate);
