@@ -147,9 +147,14 @@ const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
   "3D000": ["refused", "Create the database first (createdb), or name another one in the URL."],
   "42501": [
     "no_rights",
-    "Let this user create a schema (GRANT CREATE ON DATABASE … TO …), or own the schema handfast.",
+    "Let this user connect (GRANT CONNECT ON DATABASE … TO …) and create a schema (GRANT CREATE ON DATABASE … TO …), or own the schema handfast.",
   ],
   "42704": ["bad_url", "Take the setting that the server does not know out of the URL."],
+  "55000": [
+    "refused",
+    "Let the database take connections (ALTER DATABASE … ALLOW_CONNECTIONS true), or name another one.",
+  ],
+  "55P02": ["bad_url", "Take the setting that no connection can have of its own out of the URL."],
   "22023": ["bad_url", "Give the setting in the URL a value that the server takes."],
   "53300": [
     "no_connections",
