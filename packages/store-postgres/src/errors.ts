@@ -57,6 +57,9 @@ const passing: ReadonlySet<PostgresStoreFault> = new Set([
   "in_use",
 ]);
 
+/** What whoever runs the server has changed, and may change back: passing for a store that was open before. */
+const taken_back: ReadonlySet<PostgresStoreFault> = new Set(["refused", "no_rights"]);
+
 export class PostgresStoreError extends Error {
   override readonly name = "PostgresStoreError";
   readonly fault: PostgresStoreFault;
@@ -194,6 +197,13 @@ export function explain(error: unknown, place: string): unknown {
   if (known === undefined) return error;
   const [fault, remedy] = known;
   return new PostgresStoreError(fault, `PostgreSQL at ${place} says: ${why}. ${remedy}`, error);
+}
+
+/** The same of a store that was open before: it goes on once it is let in again. */
+export function explainLater(error: unknown, place: string): unknown {
+  const explained = explain(error, place);
+  if (!(explained instanceof PostgresStoreError && taken_back.has(explained.fault))) return explained;
+  return new PostgresStoreError("unreachable", explained.message, error);
 }
 
 export function standby(place: string): PostgresStoreError {
