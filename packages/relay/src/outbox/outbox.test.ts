@@ -89,6 +89,7 @@ test.each([
   ["an agent that is not there", {}, { to: "ghost" }, null, 404, /ghost/],
   ["a field that there is not", { order: 1 }, { colour: "red" }, "ship", 400, /colour/],
   ["a limit that is no number", { order: 1 }, { limits: { deadline_ms: "soon" } }, "ship", 400, /deadline_ms/],
+  ["an ordering key that is null", { order: 1 }, { ordering_key: null }, "ship", 400, /ordering_key/],
   ["an agent's name that is none", { order: 1 }, { to: 5 }, null, 400, /to/],
   [
     "an artifact that is not there",
