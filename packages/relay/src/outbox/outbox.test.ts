@@ -219,6 +219,14 @@ test("far from the database what is to be in order is dropped as it is handed ov
   network.delay(0);
   while ((await rows("outbox")) > 0);
   expect(await rows("accepted")).toBe(16);
+  await server.ask(
+    far,
+    `SELECT handfast.submit('ship', '{}', jsonb_build_object('ordering_key', 'lane ' || n)) FROM generate_series(1, 16) AS n`,
+  );
+  while ((await rows("outbox")) > 0);
+  const commits =
+    "SELECT count(DISTINCT xmin::text)::integer AS n FROM (SELECT xmin FROM handfast.accepted ORDER BY num DESC LIMIT 16) AS last";
+  expect(Number((await server.ask(far, commits))[0]?.["n"])).toBeLessThan(8);
   await node.stop();
   await network.close();
 });
