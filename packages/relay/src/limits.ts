@@ -141,6 +141,11 @@ export const limits = {
 
   // What transactions in PostgreSQL have posted
   outbox_rows: 64,
+  /**
+   * What has to be in order is handed over one after the other, for so long; the rest is left for the next time. Less than the database keeps
+   * a transaction in which nobody says anything (`forgotten_transaction_ms`).
+   */
+  outbox_order_ms: 2 * second_ms,
   /** Between two looks: at least, and at most. */
   outbox_look_least_ms: 200,
   outbox_look_most_ms: second_ms,

@@ -49,7 +49,7 @@ const by_index = {
 const never_ms = 2_147_483_647;
 
 /**
- * What a database or a role may have set otherwise for its sessions, and the statements rely on: how bytes, numbers and arrays are
+ * What a database, a role or a URL may have set otherwise for its sessions, and the statements rely on: how bytes, numbers and arrays are
  * written, what a statement sees, and that nothing is given up but by the store itself.
  */
 const as_agreed = {
@@ -62,10 +62,20 @@ const as_agreed = {
   idle_session_timeout: never_ms,
 } as const;
 
+const of_node = {
+  search_path: "pg_catalog",
+  idle_in_transaction_session_timeout: forgotten_transaction_ms,
+} as const;
+
+/** The client would have those of the URL come last. Its own encoding is the only one that it reads. */
+const not_of_urls = [...Object.keys({ ...by_index, ...as_agreed, ...of_node }), "client_encoding"];
+
 type ClientOptions = Options<{ bigint: postgres.PostgresType<number> }>;
 
 function clientOf({ address, settings }: Host, max: number, more: ClientOptions = {}): Sql<ClientTypes> {
-  return postgres(`postgres:///${settings}`, Object.assign(optionsOf(max), address, more));
+  const others = new URLSearchParams(settings);
+  for (const name of not_of_urls) others.delete(name);
+  return postgres(`postgres:///?${others}`, Object.assign(optionsOf(max), address, more));
 }
 
 function optionsOf(max: number): ClientOptions {
@@ -84,8 +94,7 @@ function optionsOf(max: number): ClientOptions {
     types: { bigint: { to: number_oid, from: [number_oid], serialize: String, parse: Number } },
     connection: {
       application_name: "handfast",
-      search_path: "pg_catalog",
-      idle_in_transaction_session_timeout: forgotten_transaction_ms,
+      ...of_node,
       ...by_index,
       ...as_agreed,
     },

@@ -57,6 +57,9 @@ const passing: ReadonlySet<PostgresStoreFault> = new Set([
   "in_use",
 ]);
 
+/** What whoever runs the server has changed, and may change back: passing for a store that was open before. */
+const taken_back: ReadonlySet<PostgresStoreFault> = new Set(["refused", "no_rights"]);
+
 export class PostgresStoreError extends Error {
   override readonly name = "PostgresStoreError";
   readonly fault: PostgresStoreFault;
@@ -147,9 +150,14 @@ const said: Readonly<Record<string, readonly [PostgresStoreFault, string]>> = {
   "3D000": ["refused", "Create the database first (createdb), or name another one in the URL."],
   "42501": [
     "no_rights",
-    "Let this user create a schema (GRANT CREATE ON DATABASE … TO …), or own the schema handfast.",
+    "Let this user connect (GRANT CONNECT ON DATABASE … TO …) and create a schema (GRANT CREATE ON DATABASE … TO …), or own the schema handfast.",
   ],
   "42704": ["bad_url", "Take the setting that the server does not know out of the URL."],
+  "55000": [
+    "refused",
+    "Let the database take connections (ALTER DATABASE … ALLOW_CONNECTIONS true), or name another one.",
+  ],
+  "55P02": ["bad_url", "Take the setting that no connection can have of its own out of the URL."],
   "22023": ["bad_url", "Give the setting in the URL a value that the server takes."],
   "53300": [
     "no_connections",
@@ -189,6 +197,13 @@ export function explain(error: unknown, place: string): unknown {
   if (known === undefined) return error;
   const [fault, remedy] = known;
   return new PostgresStoreError(fault, `PostgreSQL at ${place} says: ${why}. ${remedy}`, error);
+}
+
+/** The same of a store that was open before: it goes on once it is let in again. */
+export function explainLater(error: unknown, place: string): unknown {
+  const explained = explain(error, place);
+  if (!(explained instanceof PostgresStoreError && taken_back.has(explained.fault))) return explained;
+  return new PostgresStoreError("unreachable", explained.message, error);
 }
 
 export function standby(place: string): PostgresStoreError {

@@ -130,6 +130,32 @@ test("a server that is killed and comes back has all that was confirmed, and the
   expect(await store.commit([unit(accept(sampleHandoff("after")))])).toEqual(["ok"]);
 });
 
+test("a role that may log in no more is away, and the store goes on by itself once it may again", async () => {
+  const database = await server.createDatabase();
+  await server.ask(database, `CREATE ROLE guest LOGIN; GRANT CREATE ON DATABASE ${database} TO guest`);
+  const store = await open(server.url(database).replace("postgres@", "guest@"));
+  await server.ask(database, "ALTER ROLE guest NOLOGIN");
+  await server.ask(database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'guest'");
+  await expect(store.commit([unit(accept(sampleHandoff("lost")))])).rejects.toMatchObject({ is_away: true });
+  const recovered = store.recover();
+  for (let time = 0; time < 3; time += 1) {
+    const refused = server.client(database, "guest");
+    await expect(refused`SELECT 1`).rejects.toMatchObject({ code: "28000" });
+    await refused.end();
+  }
+  await server.ask(database, "ALTER ROLE guest LOGIN");
+  await recovered;
+  expect(await store.commit([unit(accept(sampleHandoff("after")))])).toEqual(["ok"]);
+});
+
+test("a read by a role that may log in no more says that the store is away", async () => {
+  const database = await server.createDatabase();
+  await server.ask(database, `CREATE ROLE reader LOGIN; GRANT CREATE ON DATABASE ${database} TO reader`);
+  const store = await open(server.url(database).replace("postgres@", "reader@"));
+  await server.ask(database, "ALTER ROLE reader NOLOGIN");
+  await expect(idOf(store, "any")).rejects.toMatchObject({ is_away: true, message: expect.stringContaining("log in") });
+});
+
 test("a full disk rejects the commit; then there is no room for a while, and with room again work goes on", async () => {
   const database = await server.createDatabase();
   const store = await open(server.url(database));

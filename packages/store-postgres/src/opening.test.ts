@@ -88,6 +88,20 @@ describe("a store that cannot be opened says why, and what to do", () => {
     expect(error).toMatchObject({ fault: "no_rights", message: expect.stringContaining("GRANT CREATE ON DATABASE") });
   });
 
+  test("a user who may not connect to the database, and a database that takes no connections", async () => {
+    const database = await server.createDatabase();
+    await server.ask("postgres", `CREATE ROLE outsider LOGIN; REVOKE CONNECT ON DATABASE ${database} FROM PUBLIC`);
+    const error = await refusal(server.url(database).replace("postgres@", "outsider@"));
+    expect(error).toMatchObject({ fault: "no_rights", message: expect.stringContaining("GRANT CONNECT ON DATABASE") });
+    const closed = await refusal(server.url("template0"));
+    expect(closed).toMatchObject({ fault: "refused", message: expect.stringContaining("ALLOW_CONNECTIONS") });
+  });
+
+  test("a setting in the URL that no connection can have of its own", async () => {
+    const error = await refusal(`${server.url("postgres")}?fsync=on`);
+    expect(error).toMatchObject({ fault: "bad_url", message: expect.stringContaining('"fsync"') });
+  });
+
   test("a server that speaks as PostgreSQL does, and says that it is something else", async () => {
     const database = await server.createDatabase();
     const said = "CockroachD";

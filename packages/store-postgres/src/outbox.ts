@@ -31,9 +31,10 @@ export interface Posted {
   readonly waited_ms: number;
 }
 
-/** What became of one: it is a handoff by now; it is to be looked at again later; nothing can be made of it. */
+/** What became of one: it is a handoff by now; it is left as it was; it is to be looked at again later; nothing can be made of it. */
 export type Fate =
   | { readonly kind: "done" }
+  | { readonly kind: "left" }
   | { readonly kind: "later"; readonly in_ms: number }
   | { readonly kind: "trouble"; readonly why: string };
 

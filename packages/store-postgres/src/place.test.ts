@@ -89,6 +89,24 @@ test("a user, a password and a database with characters that mean something in a
   expect(placeOf("postgres://u:a#b@h/d").hosts[0]?.address.password).toBe("a#b");
 });
 
+test("settings of the URL: those that a node makes for itself stay as it makes them", async () => {
+  const given = "statement_timeout=1&client_encoding=latin1&bytea_output=escape&work_mem=5MB";
+  const [host] = placeOf(`${server.url("postgres")}?${given}`).hosts;
+  if (host === undefined) throw new Error("no host");
+  const connection = await WritingConnection.open(host);
+  const names = ["statement_timeout", "client_encoding", "bytea_output", "work_mem"];
+  const [row] = await connection.ask(
+    `SELECT ${names.map((name) => `current_setting('${name}') AS ${name}`).join(", ")}`,
+  );
+  await connection.cut();
+  expect(row).toEqual({
+    statement_timeout: "2147483647ms",
+    client_encoding: "UTF8",
+    bytea_output: "hex",
+    work_mem: "5MB",
+  });
+});
+
 test.runIf(has_openssl)("encryption that is demanded, and a certificate that nobody vouches for", async () => {
   const url = `postgres://postgres@localhost:${server.port}/postgres`;
   expect(await reach(`${url}?sslmode=require`)).toEqual({ ...plain, is_encrypted: true });

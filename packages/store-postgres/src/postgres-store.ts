@@ -22,7 +22,7 @@ import type {
 import { recordOf } from "@handfast/engine";
 import { begin, commitUnits } from "./commit.ts";
 import type { Asks, Reads } from "./connection.ts";
-import { explain, isFull, isSilence, PostgresStoreError } from "./errors.ts";
+import { explain, explainLater, isFull, isSilence, PostgresStoreError } from "./errors.ts";
 import { Gather } from "./gather.ts";
 import { HeldBackReader } from "./held-back.ts";
 import { inTime, watched } from "./in-time.ts";
@@ -316,7 +316,7 @@ export class PostgresStore implements Store {
     } catch (error) {
       // No connection of this session is to be trusted any more: whoever asks next need not find that out for itself.
       if (isSilence(error) && session === this.#session) throw this.#fail("The server fell silent", error);
-      throw explain(error, session.place.shown);
+      throw explainLater(error, session.place.shown);
     }
   }
 

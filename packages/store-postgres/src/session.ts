@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Backend, checkServer } from "./check-server.ts";
 import { type Asks, Pool, type Reads } from "./connection.ts";
-import { explain, inUse, PostgresStoreError, unconfirmed } from "./errors.ts";
+import { explain, explainLater, inUse, PostgresStoreError, unconfirmed } from "./errors.ts";
 import { inTime } from "./in-time.ts";
 import { first_patience_ms, last_words_ms, recover_ms, recover_pause_ms } from "./limits.ts";
 import { type Migrations, migrate } from "./migrate.ts";
@@ -103,7 +103,7 @@ async function openAgain(place: Place, options: SessionOptions, before: Backend)
   try {
     return await connect(place, options, before);
   } catch (error) {
-    throw explain(error, place.shown);
+    throw explainLater(error, place.shown);
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a transaction posts by `handfast.submit` is handed over after its commit, once, and judged like any other submit. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startProxy } from "../../../store-postgres/src/testing/cutting-proxy.ts";
 import { startServer, type TestServer } from "../../../store-postgres/src/testing/server.ts";
 import { type TestAgent, TestRelay } from "../testing/test-relay.ts";
 
@@ -88,6 +89,7 @@ test.each([
   ["an agent that is not there", {}, { to: "ghost" }, null, 404, /ghost/],
   ["a field that there is not", { order: 1 }, { colour: "red" }, "ship", 400, /colour/],
   ["a limit that is no number", { order: 1 }, { limits: { deadline_ms: "soon" } }, "ship", 400, /deadline_ms/],
+  ["an ordering key that is null", { order: 1 }, { ordering_key: null }, "ship", 400, /ordering_key/],
   ["an agent's name that is none", { order: 1 }, { to: 5 }, null, 400, /to/],
   [
     "an artifact that is not there",
@@ -197,4 +199,34 @@ test("while the sender is over its quota, what it posted waits, and is handed ov
   expect(lease.id).toBe(posted[0]?.["id"]);
   await shipper.act(lease.id, "complete", { fence: 1, output: {} });
   expect((await shipper.claim({ worker: "shipper-3" })).id).toBe(second);
+});
+
+test("far from the database what is to be in order is dropped as it is handed over, not taken again and again", async () => {
+  const far = await server.createDatabase();
+  const network = await startProxy(server.port);
+  const node = await TestRelay.start({
+    flags: ["--store", server.url(far).replace(`:${server.port}`, `:${network.port}`)],
+  });
+  const rows = async (table: string) =>
+    Number((await server.ask(far, `SELECT count(*)::integer AS n FROM handfast.${table}`))[0]?.["n"]);
+  await node.agent("orders");
+  await node.agent("shipper", { name: "ship" });
+  await server.ask(far, "SELECT handfast.bind_role('postgres', 'orders')");
+  // Each of them takes a few of these; all of them more than the server keeps a transaction open that says nothing.
+  network.delay(100);
+  await server.ask(far, `SELECT handfast.submit('ship', '{}', '{"ordering_key": "lane"}') FROM generate_series(1, 16)`);
+  while ((await rows("outbox")) === 16) expect(await rows("accepted")).toBeLessThan(16);
+  network.delay(0);
+  while ((await rows("outbox")) > 0);
+  expect(await rows("accepted")).toBe(16);
+  await server.ask(
+    far,
+    `SELECT handfast.submit('ship', '{}', jsonb_build_object('ordering_key', 'lane ' || n)) FROM generate_series(1, 16) AS n`,
+  );
+  while ((await rows("outbox")) > 0);
+  const commits =
+    "SELECT count(DISTINCT xmin::text)::integer AS n FROM (SELECT xmin FROM handfast.accepted ORDER BY num DESC LIMIT 16) AS last";
+  expect(Number((await server.ask(far, commits))[0]?.["n"])).toBeLessThan(8);
+  await node.stop();
+  await network.close();
 });

@@ -80,20 +80,36 @@ export class PickUp {
   }
 
   /**
-   * Asked of the engine in the order they were posted, and answered together: they share a commit. Only what is to be in order is
-   * waited for, because nothing may pass one that is put off.
+   * Asked of the engine in the order they were posted, and answered together: they share a commit. Only those of one ordering key wait for each
+   * other, because none may pass one that is put off. Far from the database that takes long, and what was taken must be answered for before the
+   * database gives it to others: given back again and again, it would never be dropped.
    */
   async #judge(posted: readonly Posted[]): Promise<readonly Fate[]> {
+    const { surroundings, limits } = this.#options;
+    const until = surroundings.now() + limits.outbox_order_ms;
     const fates: Promise<Fate>[] = [];
-    const put_off = new Set<string>();
+    const lanes = new Map<string, Promise<Fate>>();
     for (const each of posted) {
       const lane = each.ordering_key === null ? null : JSON.stringify([each.agent, each.ordering_key]);
-      const prepared = lane !== null && put_off.has(lane) ? this.#later(each) : await this.#prepare(each);
-      const fate = "kind" in prepared ? Promise.resolve(prepared) : this.#submit(each, prepared);
-      fates.push(fate);
-      if (lane !== null && (await fate).kind === "later") put_off.add(lane);
+      const before = lane === null ? undefined : lanes.get(lane);
+      const fate = before === undefined ? await this.#handOver(each) : { fate: this.#after(before, each, until) };
+      fates.push(fate.fate);
+      if (lane !== null) lanes.set(lane, fate.fate);
     }
     return Promise.all(fates);
+  }
+
+  async #after(before: Promise<Fate>, posted: Posted, until: number): Promise<Fate> {
+    const { kind } = await before;
+    if (kind === "later") return this.#later(posted);
+    if (kind === "left" || this.#options.surroundings.now() >= until) return { kind: "left" };
+    return (await this.#handOver(posted)).fate;
+  }
+
+  /** Waits until it is asked for, not for its fate. */
+  async #handOver(posted: Posted): Promise<{ readonly fate: Promise<Fate> }> {
+    const prepared = await this.#prepare(posted);
+    return { fate: "kind" in prepared ? Promise.resolve(prepared) : this.#submit(posted, prepared) };
   }
 
   #later({ tries }: Posted): Fate {

@@ -19,7 +19,7 @@ export const takePosted = `
     options ->> 'ordering_key' AS ordering_key,
     (extract(epoch FROM clock_timestamp() - posted_at) * 1000)::float8 AS waited_ms
   FROM handfast.outbox
-  WHERE trouble IS NULL AND not_before <= clock_timestamp() AND (NOT options ? 'ordering_key' OR (
+  WHERE trouble IS NULL AND not_before <= clock_timestamp() AND (options ->> 'ordering_key' IS NULL OR (
     NOT EXISTS (
       SELECT 1 FROM handfast.outbox AS earlier
       WHERE earlier.agent = outbox.agent AND earlier.options ? 'ordering_key'
