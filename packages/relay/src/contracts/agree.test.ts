@@ -19,6 +19,20 @@ afterEach(() => market.close());
 
 const need = { capability: "upper" };
 
+/** So many handoffs, each done a minute after it was taken. */
+async function takesAMinuteEach(handoffs: number): Promise<void> {
+  for (let nth = 0; nth < handoffs; nth++) {
+    await asker.submit({ ...need, input: nth });
+    const { id, fence } = await provider.claim();
+    await provider.act(id, "ack", { fence });
+    for (const wait_ms of [25_000, 25_000, 10_000]) {
+      await market.clock.advance(wait_ms);
+      await provider.act(id, "heartbeat", { fence });
+    }
+    expect((await provider.act(id, "complete", { fence, output: 1 })).status).toBe(200);
+  }
+}
+
 describe("an offer from a manifest", () => {
   it.each([
     ["measured", { ...upper }],
@@ -26,16 +40,7 @@ describe("an offer from a manifest", () => {
   ])("is not made where routing would give it nothing in that time, by what is %s", async (how, now) => {
     if (how === "measured") {
       await provider.offers([{ ...upper, timeout_seconds: 120 }]);
-      for (let nth = 0; nth < 12; nth++) {
-        await asker.submit({ ...need, input: nth });
-        const { id, fence } = await provider.claim();
-        await provider.act(id, "ack", { fence });
-        for (const wait_ms of [25_000, 25_000, 10_000]) {
-          await market.clock.advance(wait_ms);
-          await provider.act(id, "heartbeat", { fence });
-        }
-        expect((await provider.act(id, "complete", { fence, output: 1 })).status).toBe(200);
-      }
+      await takesAMinuteEach(12);
     }
     await provider.offers([now]);
     const hasty = await asker.negotiate({ ...need, limits: { deadline_ms: 45_000 } });
@@ -52,16 +57,7 @@ describe("an offer from a manifest", () => {
   ])("is made by what routing goes by, also where the provider's window %s", async (_, window_seconds, status) => {
     const offered = { ...upper, timeout_seconds: 120, sla: { window_seconds } };
     await provider.offers([offered]);
-    for (let nth = 0; nth < 12; nth++) {
-      await asker.submit({ ...need, input: nth });
-      const { id, fence } = await provider.claim();
-      await provider.act(id, "ack", { fence });
-      for (const wait_ms of [25_000, 25_000, 10_000]) {
-        await market.clock.advance(wait_ms);
-        await provider.act(id, "heartbeat", { fence });
-      }
-      expect((await provider.act(id, "complete", { fence, output: 1 })).status).toBe(200);
-    }
+    await takesAMinuteEach(12);
     const hours = status === 406 ? 3 : 48;
     for (let hour = 0; hour < hours; hour++) await market.clock.advance(60 * minute);
     await provider.offers([{ ...offered, timeout_seconds: 30 }]);
