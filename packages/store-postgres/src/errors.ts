@@ -199,6 +199,16 @@ export function explain(error: unknown, place: string): unknown {
   return new PostgresStoreError(fault, `PostgreSQL at ${place} says: ${why}. ${remedy}`, error);
 }
 
+/** The same of a store that was never open: there whatever the server says is for a person to mend. */
+export function explainFirst(error: unknown, place: string): unknown {
+  const explained = explain(error, place);
+  const code = codeOf(explained);
+  if (explained instanceof PostgresStoreError || !isSqlState(code)) return explained;
+  const why = explained instanceof Error ? explained.message : String(explained);
+  const remedy = `What ${code} means is in PostgreSQL's list of error codes; the server's own log may say more.`;
+  return new PostgresStoreError("refused", `PostgreSQL at ${place} says: ${why}. ${remedy}`, error);
+}
+
 /** The same of a store that was open before: it goes on once it is let in again. */
 export function explainLater(error: unknown, place: string): unknown {
   const explained = explain(error, place);

@@ -102,6 +102,11 @@ describe("a store that cannot be opened says why, and what to do", () => {
     expect(error).toMatchObject({ fault: "bad_url", message: expect.stringContaining('"fsync"') });
   });
 
+  test("anything else that the server says, with its code", async () => {
+    const error = await refusal(`${server.url("postgres")}?session_preload_libraries=not_there`);
+    expect(error).toMatchObject({ fault: "refused", message: expect.stringMatching(/not_there.* 58P01 .*own log/) });
+  });
+
   test("a server that speaks as PostgreSQL does, and says that it is something else", async () => {
     const database = await server.createDatabase();
     const said = "CockroachD";

@@ -3,7 +3,7 @@
 import type { SchemaStep, SchemaSteps } from "@handfast/engine";
 import { checkServer } from "./check-server.ts";
 import type { Asks } from "./connection.ts";
-import { explain } from "./errors.ts";
+import { explainFirst } from "./errors.ts";
 import { foundSchema, type Migrations, refuseNewer } from "./migrate.ts";
 import { migrations as current } from "./migrations/mod.ts";
 import type { PostgresStoreOptions } from "./open.ts";
@@ -37,7 +37,7 @@ export async function inspectPostgresSchema(
       await connection.cut();
     }
   } catch (error) {
-    throw explain(error, place.shown);
+    throw explainFirst(error, place.shown);
   }
 }
 

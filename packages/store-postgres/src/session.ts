@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Backend, checkServer } from "./check-server.ts";
 import { type Asks, Pool, type Reads } from "./connection.ts";
-import { explain, explainLater, inUse, PostgresStoreError, unconfirmed } from "./errors.ts";
+import { explainFirst, explainLater, inUse, PostgresStoreError, unconfirmed } from "./errors.ts";
 import { inTime } from "./in-time.ts";
 import { first_patience_ms, last_words_ms, recover_ms, recover_pause_ms } from "./limits.ts";
 import { type Migrations, migrate } from "./migrate.ts";
@@ -34,7 +34,7 @@ export async function openSession(place: Place, options: SessionOptions): Promis
   try {
     return await connect(place, options, null);
   } catch (error) {
-    throw explain(error, place.shown);
+    throw explainFirst(error, place.shown);
   }
 }
 
