@@ -85,14 +85,16 @@ test("the run sleeps until the outcomes are there, and goes on once with all of 
   const resumers = [1, 2].map(() => resumeRuns(hf, runs, { onWoken: (each) => woken.push(each) }));
   for (const resumer of resumers) stage.atEnd(() => resumer.stop());
   finish();
-  await until(() => woken.length === 4);
+  // One of them may find an outcome taken by the other before it looked.
+  await until(() => new Set(woken.map(({ handoff }) => handoff)).size === 2);
+  await Promise.all(resumers.map((resumer) => resumer.stop()));
   expect(kept.get("r")?.output).toBe("Now I know.");
   expect(model.calls).toHaveLength(2);
   expect(results(model)).toMatchObject({
     1: { text: "about fsync" },
     2: { text: expect.stringContaining("500 agent_failed (no_topic)") },
   });
-  expect(woken.map(({ how }) => how).toSorted()).toEqual(["not_waiting", "not_waiting", "resumed", "resumed"]);
+  expect(woken.filter(({ how }) => how !== "not_waiting").map(({ how }) => how)).toEqual(["resumed", "resumed"]);
 });
 
 test("what the relay refuses is the call's result at once", async () => {
