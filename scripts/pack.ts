@@ -178,8 +178,8 @@ function compile(built: string): void {
   for (const name of ["out", "src", "tsconfig.json"]) rmSync(join(built, name), { recursive: true, force: true });
 }
 
-/** A package that lacks a file must not be published: it would fail where it is installed. */
-function checkCompiled(built: string): void {
+/** Throws where `out/` lacks what was to be made of `src/`: a package without a file would fail where it is installed. */
+export function checkCompiled(built: string): void {
   const sources = globSync("src/**/*.ts", { cwd: built }).filter((name) => !name.endsWith(".d.ts"));
   const due = sources.flatMap((name) => [".js", ".d.ts"].map((extension) => name.replace(/\.ts$/, extension)));
   const missing = due.filter((name) => !existsSync(join(built, "out", name)));

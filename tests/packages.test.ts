@@ -10,6 +10,7 @@ import {
   mkdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -19,7 +20,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { arch, env, execPath, getuid, platform, versions } from "node:process";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { packAll } from "../scripts/pack.ts";
+import { checkCompiled, packAll } from "../scripts/pack.ts";
 import { onFreePorts } from "./support/free-ports.ts";
 import { differences, follow, readGuide } from "./support/guide.ts";
 
@@ -143,6 +144,21 @@ test("the guides in the package link only to what is there", () => {
       .map((link) => `${page}: ${link}`);
   });
   expect(broken).toEqual([]);
+});
+
+test("a file that the compiler did not write stops the packing, and is named", () => {
+  const built = inFolder("half-built");
+  for (const [place, extensions] of [
+    ["src", [".ts"]],
+    ["out/src", [".js", ".d.ts"]],
+  ] as const) {
+    mkdirSync(join(built, place, "deep"), { recursive: true });
+    for (const name of ["mod", "deep/part"])
+      for (const each of extensions) writeFileSync(join(built, place, name + each), "");
+  }
+  checkCompiled(built);
+  rmSync(join(built, "out/src/deep/part.js"));
+  expect(() => checkCompiled(built)).toThrow("did not write src/deep/part.js of");
 });
 
 test.each([["--help"], ["--hlep"], ["one", "two"]])(
