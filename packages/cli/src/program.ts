@@ -67,6 +67,7 @@ const synonyms: Readonly<Record<string, string>> = {
   status: "list",
   get: "show",
 };
+
 /** How a command is typed, for whoever left a word out, and which flags it has. */
 const usages = new WeakMap<CommanderError, { readonly line: string; readonly flags: readonly string[] }>();
 
